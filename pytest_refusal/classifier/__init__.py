@@ -1,0 +1,1 @@
+"""Response to verdict: one module for each kind of classifier."""

@@ -1,0 +1,1 @@
+"""Files to prompts: readers, checks and the bundled corpora. Opens files; no network."""

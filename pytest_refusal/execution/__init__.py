@@ -1,0 +1,1 @@
+"""How any policy is asked: turns, threads, the event loop, retries and recordings."""

@@ -1,0 +1,1 @@
+"""Outcomes to numbers. Pure; numpy lives here."""

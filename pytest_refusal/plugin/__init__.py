@@ -1,0 +1,1 @@
+"""The pytest side: the only place that imports pytest."""

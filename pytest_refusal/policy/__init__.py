@@ -1,0 +1,1 @@
+"""Prompt to response: one module for each kind of policy."""

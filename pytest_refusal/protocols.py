@@ -1,0 +1,48 @@
+"""The shape of what can be plugged in."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable
+from typing import Protocol, runtime_checkable
+
+from pytest_refusal.prompt import Prompt
+from pytest_refusal.response import Response
+from pytest_refusal.verdict import Verdict
+
+
+@runtime_checkable
+class Policy(Protocol):
+    """What is under test: from prompt to response.
+
+    takes_conversation: whether it reads all messages; else only the last of the user.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def takes_conversation(self) -> bool: ...
+
+    def respond(self, prompt: Prompt, *, sample: int) -> Response | Awaitable[Response]:
+        """Respond to the messages of `prompt`, which end with what is to be replied to.
+
+        sample: which of the repetitions of this prompt, from 1.
+        Whatever it raises makes the outcome unevaluated, with the error's text.
+        """
+
+
+@runtime_checkable
+class Classifier(Protocol):
+    """From the text of a response to a verdict."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def version(self) -> str: ...
+
+    def classify(self, text: str, *, prompt: Prompt | None = None) -> Verdict:
+        """Judge `text`; `prompt` only serves to take out what the text repeats from it.
+
+        Raises ClassifierError where it cannot judge.
+        """

@@ -1,0 +1,56 @@
+"""What a response was: a refusal, a partial refusal or an answer, and why we say so. No I/O."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class VerdictKind(StrEnum):
+    """What the assistant did. A partial refusal counts as a refusal in the rates."""
+
+    REFUSAL = "refusal"
+    PARTIAL_REFUSAL = "partial_refusal"
+    ANSWER = "answer"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """One thing that led to a verdict.
+
+    rule: the name of the rule or signal, such as "cannot-help" or "filter:prompt".
+    text: the matched words, verbatim; for a signal, the provider's own word.
+    offset: where `text` begins in the response, in characters; None for a signal.
+    """
+
+    rule: str
+    text: str
+    offset: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What a response was.
+
+    score: how sure it is that the response declines, in [0, 1].
+    reason: a word for machines: "phrase", "no_phrase", "signal:content_filter", ...
+    """
+
+    kind: VerdictKind
+    score: float
+    reason: str
+    evidence: tuple[Evidence, ...] = ()
+
+    @property
+    def declines(self) -> bool:
+        """Whether it counts as a refusal in the rates."""
+        return self.kind is not VerdictKind.ANSWER
+
+    def explain(self) -> str:
+        """Put the evidence in one line, not yet made safe for any sink."""
+        if not self.evidence:
+            return "no refusal phrase found"
+        return "; ".join(
+            f'"{e.text}" ({e.rule})' if e.offset is None else f'"{e.text}" at {e.offset} ({e.rule})'
+            for e in self.evidence
+        )
