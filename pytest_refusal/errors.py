@@ -16,7 +16,7 @@ class RefusalError(Exception):
     """Base of all errors raised by this package; the text is meant for people."""
 
 
-class _Faults(RefusalError):
+class _FaultsError(RefusalError):
     """An error that lists every fault found, not only the first."""
 
     def __init__(self, faults: Sequence[str]) -> None:
@@ -24,11 +24,11 @@ class _Faults(RefusalError):
         super().__init__("\n".join(self.faults))
 
 
-class SettingsError(_Faults):
+class SettingsError(_FaultsError):
     """Settings that cannot be used; `faults` has one line for each."""
 
 
-class CorpusError(_Faults):
+class CorpusError(_FaultsError):
     """Prompts that cannot be used; `faults` has one `path:line: what` for each."""
 
 
