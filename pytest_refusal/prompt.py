@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -86,5 +87,11 @@ class Prompt:
     @property
     def sha256(self) -> str:
         """A hash of all messages, in hexadecimal; equal only for equal conversations."""
-        plain = [[message.role.value, message.content] for message in self.messages]
-        return hashlib.sha256(json.dumps(plain).encode("ascii")).hexdigest()
+        return conversation_sha256(self.messages)
+
+
+def conversation_sha256(messages: Iterable[Message]) -> str:
+    """Hash messages, in hexadecimal; equal only for equal conversations."""
+    plain = [[message.role.value, message.content] for message in messages]
+    # ASCII JSON holds what UTF-8 cannot, such as a lone surrogate.
+    return hashlib.sha256(json.dumps(plain).encode("ascii")).hexdigest()

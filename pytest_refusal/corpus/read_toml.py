@@ -1,0 +1,99 @@
+"""Read TOML: `[[prompt]]` tables and an optional `[defaults]`."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator
+
+from pytest_refusal.corpus.decoding import Source
+from pytest_refusal.corpus.faults import UnreadableError, did_you_mean, listing, quoted
+from pytest_refusal.corpus.rows import Broken, Row, Sheet
+
+_TABLES = ("defaults", "prompt")
+_LINE = re.compile(r" \(at line (\d+), column \d+\)$")
+
+# The parts of a document in which brackets may mean a header, or not. The document has been
+# parsed before, so every string here is closed.
+_PARTS = re.compile(
+    r'''
+      (?P<passed> \#[^\n]*
+        | """ (?: [^"\\] | \\. | "(?!"") )* """ "{0,2}
+        | \'\'\' (?: [^'] | '(?!'') )* \'\'\' '{0,2}
+        | " (?: [^"\\\n] | \\. )* "
+        | ' [^'\n]* ' )
+    | (?P<prompt> ^[ \t]* \[\[ [ \t]* (?: prompt | "prompt" | 'prompt' ) [ \t]* \]\] )
+    | (?P<defaults> ^[ \t]* \[ [ \t]* (?: defaults | "defaults" | 'defaults' ) [ \t]* \] )
+    | (?P<opened> [\[{] )
+    | (?P<closed> [\]}] )
+    ''',
+    re.VERBOSE | re.MULTILINE | re.DOTALL,
+)
+
+
+def read_toml(source: Source) -> Sheet:
+    """Read the prompts of a document, each at the line of its header."""
+    text = source.whole()
+    document = _parsed(text)
+    lines = _header_lines(text)
+    faults = [
+        Broken(1, f"unknown key {quoted(key)}; allowed are [defaults] and [[prompt]]{close}")
+        for key in document
+        if key not in _TABLES
+        for close in [did_you_mean(key, _TABLES)]
+    ]
+    defaults = document.get("defaults")
+    at = lines["defaults"][0] if lines["defaults"] else 1
+    if defaults is not None and not isinstance(defaults, dict):
+        faults.append(Broken(at, f"defaults is {quoted(defaults)}; it must be a table, [defaults]"))
+        defaults = None
+    prompts = document.get("prompt", [])
+    if not isinstance(prompts, list) or len(prompts) != len(lines["prompt"]):
+        what = f"write each prompt under a header of its own, {listing(['[[prompt]]'])[1:-1]}"
+        faults.append(Broken(1, what))
+        prompts = []
+    return Sheet(
+        rows=_rows(faults, prompts, lines["prompt"]),
+        ours=True,
+        defaults=None if defaults is None else Row(at, defaults),
+    )
+
+
+def _rows(faults: list[Broken], prompts: list[object], lines: list[int]) -> Iterator[Row | Broken]:
+    yield from faults
+    for line, fields in zip(lines, prompts, strict=True):
+        if isinstance(fields, dict):
+            yield Row(line, fields)
+
+
+def _parsed(text: str) -> dict[str, object]:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        message = str(error)
+        found = _LINE.search(message)
+        line = int(found[1]) if found else text.count("\n") + 1
+        what = _LINE.sub("", message).removesuffix(" (at end of document)")
+        raise UnreadableError(line, f"this is not TOML: {what}") from error
+    except RecursionError as error:
+        raise UnreadableError(1, "lists or tables are nested too deeply") from error
+    except ValueError as error:  # Python refuses to read a number of thousands of digits
+        raise UnreadableError(1, f"a value cannot be read: {error}") from error
+
+
+def _header_lines(text: str) -> dict[str, list[int]]:
+    lines: dict[str, list[int]] = {"prompt": [], "defaults": []}
+    depth = 0
+    line, counted = 1, 0
+    for part in _PARTS.finditer(text):
+        match part.lastgroup:
+            case "opened":
+                depth += 1
+            case "closed":
+                depth -= 1
+            case "prompt" | "defaults" as header if depth == 0:
+                # Within a list that runs over several lines the same brackets are values.
+                line += text.count("\n", counted, part.end())
+                counted = part.end()
+                lines[header].append(line)
+    return lines

@@ -1,0 +1,206 @@
+"""Which files the corpora of a run are: files, folders, globs and bundled names.
+
+Looks at names and folders, never into a file.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path, PurePath
+
+from pytest_refusal.corpus.faults import did_you_mean, listing, quoted
+from pytest_refusal.errors import SettingsError
+
+#: The corpora that run where none is configured.
+BUNDLED = ("taxonomy", "lookalikes")
+
+#: What the name of a corpus ends in.
+SUFFIXES = (".toml", ".jsonl", ".json", ".csv", ".tsv")
+
+#: A pattern or folder that leads over more entries than this has gone astray.
+MOST_ENTRIES = 100_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CorpusFile:
+    """One corpus of a run.
+
+    path: absolute; links are not resolved.
+    name: the short form for reports and node ids, with "/" on every system.
+    """
+
+    path: Path
+    name: str
+
+    @property
+    def is_bundled(self) -> bool:
+        """Whether it came with the package."""
+        return self.path.parent == bundled_folder()
+
+
+def bundled_folder() -> Path:
+    """Return the folder of the bundled corpora: in the package, or beside it in a checkout."""
+    package = Path(__file__).absolute().parent.parent
+    installed = package / "bundled"
+    return installed if installed.is_dir() else package.parent / "corpus"
+
+
+def bundled_names() -> tuple[str, ...]:
+    """Return the names of all bundled corpora, those that run by default first."""
+    found = (path.stem for path in _corpora_in(bundled_folder()))
+    return tuple(dict.fromkeys((*BUNDLED, *found)))
+
+
+def find_corpora(entries: Sequence[str], *, base: Path) -> tuple[CorpusFile, ...]:
+    """Return the files that `entries` name, each once, in the order of the entries.
+
+    entries: files, folders (searched to the bottom), globs, or names of bundled corpora; a
+    path is relative to `base`.  No entries mean the bundled corpora.
+    Raises SettingsError with a line for each entry that names nothing.
+    """
+    base = Path(os.path.abspath(base))  # noqa: PTH100  # resolve() would follow links
+    found: dict[str, CorpusFile] = {}
+    faults: list[str] = []
+    for entry in entries or BUNDLED:
+        try:
+            paths = _paths_of(entry, base)
+        except _NothingNamedError as error:
+            faults.append(f"corpus {quoted(entry)}: {error}")
+            continue
+        for path in paths:
+            found.setdefault(os.path.realpath(path), corpus_file(path, base=base))
+    if faults:
+        raise SettingsError(faults)
+    return tuple(found.values())
+
+
+def corpus_file(path: Path, *, base: Path) -> CorpusFile:
+    """Name a file: bundled ones as in the checkout, others relative to `base`."""
+    path = Path(os.path.abspath(base / path))  # noqa: PTH100  # resolve() would follow links
+    if path.parent == bundled_folder():
+        return CorpusFile(path=path, name=f"corpus/{path.name}")
+    try:
+        name = os.path.relpath(path, base)
+    except ValueError:  # another drive on Windows
+        name = str(path)
+    return CorpusFile(path=path, name=PurePath(name).as_posix())
+
+
+class _NothingNamedError(Exception):
+    """The entry names no corpus; the text says why, and what to do."""
+
+
+def _paths_of(entry: str, base: Path) -> list[Path]:
+    if not entry.strip() or "\0" in entry:
+        msg = f"is no name; give a file, a folder, a glob or {_bundled_list()}"
+        raise _NothingNamedError(msg)
+    path = base / entry
+    try:
+        if path.is_dir():
+            return _within(path, _corpora_in(path))
+        if path.is_file():
+            return [_with_known_suffix(path)]
+        if path.exists():
+            raise _NothingNamedError("is neither a file nor a folder")
+        if any(sign in entry for sign in "*?["):
+            return _within(path, _matches(entry, base))
+    except OSError as error:
+        msg = f"cannot be looked up: {error.strerror or error}"
+        raise _NothingNamedError(msg) from error
+    bundled = _bundled_path(entry)
+    if bundled is not None:
+        return [bundled]
+    raise _NothingNamedError(_absent(entry, path))
+
+
+def _bundled_path(entry: str) -> Path | None:
+    # "corpus/taxonomy.toml", as it stands in node ids, means the packaged file where the
+    # user has none of that name.
+    folder = bundled_folder()
+    wanted = PurePath(entry)
+    if wanted.parts == ("corpus", wanted.name) and (folder / wanted.name).is_file():
+        return folder / wanted.name
+    if wanted.parts == (entry,):
+        return next((path for path in _corpora_in(folder) if path.stem == entry), None)
+    return None
+
+
+def _within(path: Path, paths: Iterable[Path]) -> list[Path]:
+    found = sorted(paths)
+    if not found:
+        what = "holds" if path.is_dir() else "matches"
+        msg = f"{what} no corpus; their names end in {listing(SUFFIXES)}"
+        raise _NothingNamedError(msg)
+    return found
+
+
+def _corpora_in(folder: Path) -> Iterator[Path]:
+    visited = 0
+    # Linked folders are left out: they may lead round in a circle.
+    for place, folders, files in os.walk(folder, followlinks=False):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        visited += len(folders) + len(files)
+        if visited > MOST_ENTRIES:
+            raise _NothingNamedError(_astray())
+        for name in files:
+            if _is_corpus_name(name) and (path := Path(place, name)).is_file():
+                yield path
+
+
+def _matches(pattern: str, base: Path) -> Iterator[Path]:
+    anchor = PurePath(pattern).anchor
+    start = Path(anchor) if anchor else base
+    try:
+        found = list(islice(start.glob(pattern[len(anchor) :]), MOST_ENTRIES + 1))
+    except (ValueError, NotImplementedError) as error:
+        msg = f"is no pattern: {error}"
+        raise _NothingNamedError(msg) from error
+    if len(found) > MOST_ENTRIES:
+        raise _NothingNamedError(_astray())
+    for path in found:
+        below = PurePath(os.path.relpath(path, start)).parts
+        hidden = any(part.startswith(".") and part != ".." for part in below)
+        if not hidden and _is_corpus_name(path.name) and path.is_file():
+            yield path
+
+
+def _is_corpus_name(name: str) -> bool:
+    return name.casefold().endswith(SUFFIXES) and not name.startswith(".")
+
+
+def _with_known_suffix(path: Path) -> Path:
+    if not path.name.casefold().endswith(SUFFIXES):
+        msg = f"has a name that ends in none of {listing(SUFFIXES)}"
+        raise _NothingNamedError(msg)
+    return path
+
+
+def _absent(entry: str, path: Path) -> str:
+    looks_like_path = len(PurePath(entry).parts) > 1 or path.suffix != ""
+    if looks_like_path:
+        siblings = _names_in(path.parent)
+        return f"no such file or folder{did_you_mean(path.name, siblings)}"
+    close = did_you_mean(entry, (*bundled_names(), *_names_in(path.parent)))
+    return (
+        f"no such file, folder or bundled corpus{close or '.'} Bundled are {_bundled_list()}. "
+        f"Nothing is downloaded: for a published set, put its file into the project and name "
+        f'its path, such as "data/{PurePath(entry).name}.csv"'
+    )
+
+
+def _names_in(folder: Path) -> list[str]:
+    try:
+        return sorted(path.name for path in islice(folder.iterdir(), 1000))
+    except OSError:
+        return []
+
+
+def _bundled_list() -> str:
+    return listing(bundled_names())
+
+
+def _astray() -> str:
+    return f"leads over more than {MOST_ENTRIES} files; name a folder nearer to the corpora"
