@@ -70,9 +70,11 @@ class Prompt:
     place: Place | None = None
 
     def __post_init__(self) -> None:
-        if not any(message.role is Role.USER for message in self.messages):
-            msg = f"prompt {self.id!r} has no message of the user"
-            raise ValueError(msg)
+        for message in self.messages:
+            if message.role is Role.USER:
+                return
+        msg = f"prompt {self.id!r} has no message of the user"
+        raise ValueError(msg)
 
     @property
     def text(self) -> str:

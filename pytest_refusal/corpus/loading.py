@@ -14,7 +14,7 @@ from pytest_refusal.corpus.mapping import mapped
 from pytest_refusal.corpus.prompts import PromptBuilder
 from pytest_refusal.corpus.rows import Broken
 from pytest_refusal.corpus.sources import CorpusFile, find_corpora
-from pytest_refusal.corpus.validation import Note, contradictions, notes
+from pytest_refusal.corpus.validation import Note, compare
 from pytest_refusal.errors import CorpusError
 from pytest_refusal.prompt import Prompt
 
@@ -33,10 +33,11 @@ def load(files: Iterable[CorpusFile]) -> Loaded:
     faults: list[Fault] = []
     for file in files:
         faults.extend(_read(file, prompts))
-    faults.extend(contradictions(prompts))
+    contradictions, notes = compare(prompts)
+    faults.extend(contradictions)
     if faults:
         raise CorpusError(fault_lines(faults))
-    return Loaded(prompts=tuple(prompts), notes=notes(prompts))
+    return Loaded(prompts=tuple(prompts), notes=notes)
 
 
 def load_files(files: Sequence[CorpusFile]) -> tuple[Prompt, ...]:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from sys import intern
+from typing import Any
 
 from pytest_refusal.corpus.faults import Fault, did_you_mean, listing, quoted
 from pytest_refusal.corpus.rows import Broken, Row
 from pytest_refusal.corpus.sources import CorpusFile
 from pytest_refusal.prompt import (
-    UNCATEGORISED,
     Label,
     Message,
     Place,
@@ -62,45 +62,47 @@ class PromptBuilder:
         self._line_of_id: dict[str, int] = {}
         self._unlabelled: list[int] = []
         self._built = 0
-        self._tags: dict[tuple[str, ...], tuple[str, ...]] = {}
+        self._tag_tuples: dict[tuple[str, ...], tuple[str, ...]] = {}
+        self._checks: dict[str, Callable[[object, str], object]] = {
+            "id": self._own_id,
+            "prompt": self._messages,
+            "label": self._label,
+            "category": self._word,
+            "severity": self._severity,
+            "source": self._word,
+            "tags": self._tags,
+            "note": self._text,
+            "taxonomy": self._word,
+            "pair": self._text,
+            "language": self._word,
+        }
         self._defaults = {} if defaults is None else self._checked_defaults(defaults)
 
     def build(self, row: Row) -> Prompt | None:
         """Make the prompt of a row; None where something is wrong with it."""
         self._line = row.line
-        found_before = len(self._faults) + len(self._unlabelled)
-        fields = {**self._defaults, **row.fields} if self._defaults else row.fields
-        if self._ours:
-            self._known(fields, FIELDS)
-        messages = self._messages(fields.get("prompt"))
-        label = self._label(fields.get("label"))
-        category = self._text(fields.get("category"), "category")
-        severity = self._severity(fields.get("severity"))
-        source = self._text(fields.get("source"), "source")
-        tags = self._tag_tuple(fields.get("tags"))
-        note = self._text(fields.get("note"), "note")
-        taxonomy = self._text(fields.get("taxonomy"), "taxonomy")
-        pair = self._text(fields.get("pair"), "pair")
-        language = self._text(fields.get("language"), "language")
-        prompt_id = self._id(fields.get("id"), messages)
         self._built += 1
-        if len(self._faults) + len(self._unlabelled) > found_before or label is None:
+        found_before = len(self._faults) + len(self._unlabelled)
+        checks = self._checks
+        values: dict[str, Any] = {}  # each as its check returned it
+        fields = {**self._defaults, **row.fields} if self._defaults else row.fields
+        for name, value in fields.items():
+            check = checks.get(name)
+            if check is None:
+                self._unknown(name, FIELDS)
+            elif value is not None:
+                values[name] = check(value, name)
+        messages = values.pop("prompt", None)
+        if messages is None:
+            self._fault("the prompt is missing; `prompt` is a text, or a list of messages")
+        if "label" not in values:
+            self._unlabelled.append(row.line)
+        if len(self._faults) + len(self._unlabelled) > found_before:
             return None
-        return Prompt(
-            id=prompt_id,
-            messages=messages,
-            label=label,
-            category=UNCATEGORISED if category is None else intern(category),
-            severity=severity,
-            taxonomy=taxonomy and intern(taxonomy),
-            source=source and intern(source),
-            tags=tags,
-            note=note,
-            pair=pair,
-            language=language and intern(language),
-            corpus=self._file.name,
-            place=Place(path=self._file.path, line=row.line),
-        )
+        if "id" not in values:
+            values["id"] = self._id_from(messages)
+        place = Place(path=self._file.path, line=row.line)
+        return Prompt(messages=messages, corpus=self._file.name, place=place, **values)
 
     def refuse(self, broken: Broken) -> None:
         """Take down a place that could not be read."""
@@ -141,43 +143,29 @@ class PromptBuilder:
     def _fault(self, what: str) -> None:
         self._faults.append(Fault(self._file.name, self._line, what))
 
-    def _known(self, fields: Mapping[str, object], allowed: tuple[str, ...]) -> None:
-        for name in fields:
-            if name not in allowed:
-                self._fault(
-                    f"unknown field {quoted(name)}{did_you_mean(name, allowed)}; "
-                    f"allowed are {listing(allowed)}"
-                )
+    def _unknown(self, name: str, allowed: tuple[str, ...]) -> None:
+        close = did_you_mean(name, allowed)
+        self._fault(f"unknown field {quoted(name)}; allowed are {listing(allowed)}{close}")
 
     def _checked_defaults(self, defaults: Row) -> dict[str, object]:
         self._line = defaults.line
-        self._known(defaults.fields, DEFAULTABLE)
-        checks = {"label": self._label, "severity": self._severity, "tags": self._tag_tuple}
         good: dict[str, object] = {}
-        for name in DEFAULTABLE:
-            value = defaults.fields.get(name)
-            if value is None:
-                continue
+        for name, value in defaults.fields.items():
             before = len(self._faults)
-            check = checks.get(name)
-            if check is None:
-                self._text(value, name)
-            else:
-                check(value)
-            if len(self._faults) == before:
-                good[name] = value
-        if "label" in defaults.fields and "label" not in good:
-            # Said once, where it stands: not again at each prompt.
-            good["label"] = Label.UNSAFE.value
+            if name not in DEFAULTABLE:
+                self._unknown(name, DEFAULTABLE)
+            elif value is not None:
+                self._checks[name](value, name)
+                # A bad label is said once, where it stands: not at each prompt that lacks one.
+                stand_in = Label.UNSAFE.value if name == "label" else None
+                good[name] = value if len(self._faults) == before else stand_in
         return good
 
-    def _messages(self, value: object) -> tuple[Message, ...]:
+    def _messages(self, value: object, _name: str) -> tuple[Message, ...]:
         if isinstance(value, str):
             if value and not value.isspace():
                 return (Message(role=Role.USER, content=value),)
             self._fault("the prompt is empty")
-        elif value is None:
-            self._fault("the prompt is missing; `prompt` is a text, or a list of messages")
         elif not isinstance(value, list):
             self._fault(f"the prompt is {quoted(value)}; it must be a text, or a list of messages")
         elif not value:
@@ -201,7 +189,9 @@ class PromptBuilder:
         if not isinstance(value, dict):
             self._fault(f"{which} is {quoted(value)}; it must have a role and a content")
             return None
-        self._known(value, _MESSAGE_FIELDS)
+        for name in value:
+            if name not in _MESSAGE_FIELDS:
+                self._unknown(name, _MESSAGE_FIELDS)
         role = _ROLES.get(value.get("role")) if isinstance(value.get("role"), str) else None
         if role is None:
             self._fault(_not_one_of(f"the role of {which}", value.get("role"), _ROLE_NAMES))
@@ -215,20 +205,15 @@ class PromptBuilder:
             return None
         return None if role is None else Message(role=role, content=content)
 
-    def _label(self, value: object) -> Label | None:
+    def _label(self, value: object, _name: str) -> Label | None:
         if isinstance(value, str):
             label = _LABELS.get(value if self._ours else value.strip().casefold())
             if label is not None:
                 return label
-        if value is None:
-            self._unlabelled.append(self._line)
-        else:
-            self._fault(_not_one_of("the label", value, _LABEL_NAMES))
+        self._fault(_not_one_of("the label", value, _LABEL_NAMES))
         return None
 
-    def _severity(self, value: object) -> int | None:
-        if value is None:
-            return None
+    def _severity(self, value: object, _name: str) -> int | None:
         number = value
         if not self._ours and isinstance(value, str) and _WHOLE_NUMBER.fullmatch(value.strip()):
             number = int(value)
@@ -237,9 +222,7 @@ class PromptBuilder:
         self._fault(f"the severity is {quoted(value)}; it must be a whole number from 1 to 5")
         return None
 
-    def _tag_tuple(self, value: object) -> tuple[str, ...]:
-        if value is None:
-            return ()
+    def _tags(self, value: object, _name: str) -> tuple[str, ...]:
         tags: tuple[str, ...]
         if isinstance(value, str) and not self._ours:
             tags = tuple(tag for part in _TAG_SEPARATOR.split(value) if (tag := part.strip()))
@@ -249,11 +232,14 @@ class PromptBuilder:
             found = "a list with other values" if isinstance(value, list) else quoted(value)
             self._fault(f"the tags are {found}; they must be a list of texts")
             return ()
-        return self._tags.setdefault(tags, tags)
+        return self._tag_tuples.setdefault(tags, tags)
+
+    def _word(self, value: object, name: str) -> str | None:
+        # The same few words stand in thousands of prompts: keep each once.
+        text = self._text(value, name)
+        return None if text is None else intern(text)
 
     def _text(self, value: object, name: str) -> str | None:
-        if value is None:
-            return None
         if isinstance(value, str):
             if value and not value.isspace():
                 return value
@@ -264,17 +250,18 @@ class PromptBuilder:
             self._fault(f"the {name} is {quoted(value)}; it must be text")
         return None
 
-    def _id(self, value: object, messages: tuple[Message, ...]) -> str:
-        own = self._text(value, "id")
-        if own is not None:
-            first = self._line_of_id.get(own)
-            if first is None:
-                self._line_of_id[own] = self._line
-            else:
-                self._fault(f"the id {quoted(own)} is already used at line {first}")
-            return own
-        if not messages:
-            return ""
+    def _own_id(self, value: object, name: str) -> str | None:
+        own = self._text(value, name)
+        if own is None:
+            return None
+        if own in self._line_of_id:
+            first = self._line_of_id[own]
+            self._fault(f"the id {quoted(own)} is already used at line {first}")
+        else:
+            self._line_of_id[own] = self._line
+        return own
+
+    def _id_from(self, messages: tuple[Message, ...]) -> str:
         # From the text alone: it stays when the rows of the file change places.
         base = conversation_sha256(messages)[:10]
         free, copies = base, 1

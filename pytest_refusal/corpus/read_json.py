@@ -16,7 +16,8 @@ from pytest_refusal.corpus.faults import UnreadableError, did_you_mean, listing,
 from pytest_refusal.corpus.rows import Broken, Row, Sheet
 
 _KEYS = ("defaults", "prompts")
-_SPACE = re.compile(r"[ \t\n\r]*")
+_WHITE = " \t\n\r"
+_SPACE = re.compile(f"[{_WHITE}]*")
 
 
 class _RefusedError(ValueError):
@@ -44,16 +45,20 @@ def read_json(source: Source) -> Sheet:
 
 
 def _line_rows(source: Source) -> Iterator[Row | Broken]:
-    decode = _decoder().decode
+    decoder = _decoder()
     for number, line in enumerate(source.lines(), start=1):
-        if line.isspace():
+        text = line.strip(_WHITE)
+        if not text:
             continue
         try:
-            value = decode(line)
+            value, end = decoder.raw_decode(text)
         except (ValueError, RecursionError) as error:
             yield Broken(number, _in_words(error))
-            continue
-        yield _row(number, value)
+        else:
+            if end == len(text):
+                yield _row(number, value)
+            else:
+                yield Broken(number, f"a line holds one object, and {quoted(text[end])} follows it")
 
 
 def _list_rows(

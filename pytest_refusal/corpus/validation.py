@@ -5,6 +5,7 @@ No I/O.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -50,25 +51,31 @@ def folded(prompt: Prompt) -> str:
     return "\n".join(f"{m.role.value}: {_folded(m.content)}" for m in prompt.messages)
 
 
-def contradictions(prompts: Iterable[Prompt]) -> list[Fault]:
-    """Find prompts that say the same and have opposite labels, in whatever files."""
+def compare(prompts: Sequence[Prompt]) -> tuple[list[Fault], tuple[Note, ...]]:
+    """Hold the prompts of a run, of whatever files, against one another.
+
+    Returns as faults those that say the same under opposite labels, and notes on repeated
+    prompts and on corpora with one label only.
+    """
     first: dict[str, Prompt] = {}
-    faults = []
+    faults: list[Fault] = []
+    repeats: list[tuple[Prompt, Prompt]] = []
     for prompt in prompts:
         other = first.setdefault(folded(prompt), prompt)
         if other.label is not prompt.label:
-            line = prompt.place.line if prompt.place else 1
-            what = (
-                f"the same text is {prompt.label.value} here and {other.label.value} at "
-                f"{_where(other)}; keep one of the two"
-            )
-            faults.append(Fault(prompt.corpus, line, what))
-    return faults
+            faults.append(_contradiction(prompt, other))
+        elif other is not prompt:
+            repeats.append((prompt, other))
+    return faults, (*_repeated(repeats), *_one_label(prompts))
 
 
-def notes(prompts: Sequence[Prompt]) -> tuple[Note, ...]:
-    """Look for repeated prompts and for corpora with one label only."""
-    return tuple(note for note in (_repeated(prompts), _one_label(prompts)) if note is not None)
+def _contradiction(prompt: Prompt, other: Prompt) -> Fault:
+    line = prompt.place.line if prompt.place else 1
+    what = (
+        f"the same text is {prompt.label.value} here and {other.label.value} at "
+        f"{_where(other)}; keep one of the two"
+    )
+    return Fault(prompt.corpus, line, what)
 
 
 def _folded(text: str) -> str:
@@ -76,53 +83,36 @@ def _folded(text: str) -> str:
     return words.rstrip(_FINAL).rstrip() or words
 
 
-def _repeated(prompts: Iterable[Prompt]) -> Note | None:
-    first: dict[str, Prompt] = {}
-    example: tuple[Prompt, Prompt] | None = None
-    count = 0
-    corpora: dict[str, None] = {}
-    for prompt in prompts:
-        other = first.setdefault(folded(prompt), prompt)
-        if other is not prompt:
-            count += 1
-            corpora.update({other.corpus: None, prompt.corpus: None})
-            example = example or (other, prompt)
-    if example is None:
-        return None
+def _repeated(repeats: Sequence[tuple[Prompt, Prompt]]) -> list[Note]:
+    if not repeats:
+        return []
+    prompt, other = repeats[0]
+    count = len(repeats)
     prompts_are = "1 prompt repeats" if count == 1 else f"{count} prompts repeat"
-    return Note(
-        kind=NoteKind.REPEATED,
-        text=f"{prompts_are} the text and label of an earlier one, such as {_where(example[1])} "
-        f"that of {_where(example[0])}: intervals look narrower than they are",
-        count=count,
-        corpora=tuple(corpora),
+    text = (
+        f"{prompts_are} the text and label of an earlier one, such as {_where(prompt)} that of "
+        f"{_where(other)}: intervals look narrower than they are"
     )
+    corpora = dict.fromkeys(name for pair in repeats for name in (pair[1].corpus, pair[0].corpus))
+    return [Note(kind=NoteKind.REPEATED, text=text, count=count, corpora=tuple(corpora))]
 
 
-def _one_label(prompts: Iterable[Prompt]) -> Note | None:
-    counts: dict[str, dict[Label, int]] = {}
-    for prompt in prompts:
-        of_corpus = counts.setdefault(prompt.corpus, {})
-        of_corpus[prompt.label] = of_corpus.get(prompt.label, 0) + 1
-    labels = {label for of_corpus in counts.values() for label in of_corpus}
-    if len(labels) == 1:
-        (label,) = labels
+def _one_label(prompts: Iterable[Prompt]) -> list[Note]:
+    counts = Counter((prompt.corpus, prompt.label) for prompt in prompts)
+    labels_of: dict[str, list[Label]] = {}
+    for corpus, label in counts:
+        labels_of.setdefault(corpus, []).append(label)
+    single = {corpus: labels[0] for corpus, labels in labels_of.items() if len(labels) == 1}
+    if not single:
+        return []
+    if len(single) == len(labels_of) and len(set(single.values())) == 1:
+        label = next(iter(single.values()))
         text = f"all prompts are {label.value}: {_MISSING_RATE[label]} cannot be measured"
     else:
-        counts = {name: labels for name, labels in counts.items() if len(labels) == 1}
-        parts = [
-            f"all of {one_line(name)} are {next(iter(labels)).value}"
-            for name, labels in counts.items()
-        ]
+        parts = [f"{one_line(corpus)} (all {label.value})" for corpus, label in single.items()]
         text = f"corpora with one label only: {', '.join(parts)}"
-    if not counts:
-        return None
-    return Note(
-        kind=NoteKind.ONE_LABEL,
-        text=text,
-        count=sum(sum(labels.values()) for labels in counts.values()),
-        corpora=tuple(counts),
-    )
+    count = sum(counts[entry] for entry in single.items())
+    return [Note(kind=NoteKind.ONE_LABEL, text=text, count=count, corpora=tuple(single))]
 
 
 def _where(prompt: Prompt) -> str:
