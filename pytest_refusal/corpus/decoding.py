@@ -21,13 +21,14 @@ _UNDECODED = re.compile("[\udc80-\udcff]")
 
 
 class Source:
-    """The text of one open file.
+    """The text of one open file; to be closed.
 
     undecoded: the lines, from 1, that held bytes outside the encoding.
     """
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
+        self._text: TextIOWrapper | None = None
         self.undecoded: list[int] = []
 
     def lines(self, *, newline: str | None = None) -> Iterator[str]:
@@ -35,7 +36,7 @@ class Source:
 
         Raises UnreadableError for a line without end, and for UTF-16.
         """
-        text = self._text(newline)
+        text = self._decoded(newline)
         number = 0
         while line := text.readline(LONGEST_LINE + 1):
             number += 1
@@ -50,7 +51,7 @@ class Source:
 
         Raises UnreadableError for a file too large to be read at once, and for UTF-16.
         """
-        text = self._text(None).read(LARGEST_WHOLE + 1)
+        text = self._decoded(None).read(LARGEST_WHOLE + 1)
         if len(text) > LARGEST_WHOLE:
             raise UnreadableError(
                 1,
@@ -62,11 +63,16 @@ class Source:
             self.undecoded.extend(n for n, line in lines if _UNDECODED.search(line))
         return text
 
-    def _text(self, newline: str | None) -> TextIOWrapper:
+    def close(self) -> None:
+        """Let go of the file."""
+        (self._text or self._stream).close()
+
+    def _decoded(self, newline: str | None) -> TextIOWrapper:
         start = self._stream.read(2)
         self._stream.seek(0)
         if start in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
             raise UnreadableError(1, "the file is in UTF-16; save it as UTF-8")
-        return TextIOWrapper(
+        self._text = TextIOWrapper(
             self._stream, encoding="utf-8-sig", errors="surrogateescape", newline=newline
         )
+        return self._text

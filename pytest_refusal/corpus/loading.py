@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from os import fspath
 from pathlib import Path
@@ -63,8 +63,7 @@ def _read(file: CorpusFile, prompts: list[Prompt]) -> list[Fault]:
     faults: list[Fault] = []
     before = len(prompts)
     try:
-        with file.path.open("rb") as stream:
-            source = Source(stream)
+        with closing(Source(file.path.open("rb"))) as source:
             try:
                 sheet = reader_of(file.path)(source)
                 builder = PromptBuilder(file, ours=sheet.ours, defaults=sheet.defaults)

@@ -58,7 +58,10 @@ def _line_rows(source: Source) -> Iterator[Row | Broken]:
             if end == len(text):
                 yield _row(number, value)
             else:
-                yield Broken(number, f"a line holds one object, and {quoted(text[end])} follows it")
+                yield Broken(
+                    number,
+                    f"a line holds one object, and {quoted(text[end:].lstrip()[0])} follows it",
+                )
 
 
 def _list_rows(

@@ -78,7 +78,7 @@ def _parsed(text: str) -> dict[str, object]:
     except RecursionError as error:
         raise UnreadableError(1, "lists or tables are nested too deeply") from error
     except ValueError as error:  # Python refuses to read a number of thousands of digits
-        raise UnreadableError(1, f"a value cannot be read: {error}") from error
+        raise UnreadableError(1, "a number has too many digits") from error
 
 
 def _header_lines(text: str) -> dict[str, list[int]]:
