@@ -10,6 +10,7 @@ RefusalError
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 
 class RefusalError(Exception):
@@ -33,7 +34,12 @@ class CorpusError(_FaultsError):
 
 
 class PolicyError(RefusalError):
-    """A policy that cannot be built, or that returned what is no response."""
+    """A policy that cannot be built, or that returned what is no response.
+
+    reason: the word for machines that an unevaluated outcome carries.
+    """
+
+    reason: ClassVar[str] = "error"
 
 
 class ClassifierError(RefusalError):

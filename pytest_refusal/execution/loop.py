@@ -1,0 +1,118 @@
+"""One event loop on a thread of its own, for callers that are not async."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Awaitable
+from concurrent.futures import Future
+from types import TracebackType
+from typing import Self, TypeVar
+
+T = TypeVar("T")
+
+# Work that will not be cancelled is left behind on the daemon thread, not waited for.
+_CANCEL_TIMEOUT_S = 2.0
+_JOIN_TIMEOUT_S = 3.0
+
+
+class BackgroundLoop:
+    """An event loop that runs on a daemon thread from its first use until `close`.
+
+    The caller may itself be inside a running loop: this one knows nothing of it.
+    """
+
+    def __init__(self) -> None:
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
+        self._lock = threading.Lock()
+        self._closed = False
+
+    def run(self, awaitable: Awaitable[T]) -> T:
+        """Wait for `awaitable` on the loop and return its result, or raise what it raised.
+
+        If the waiting itself is interrupted (Ctrl-C, a timeout by signal), the work is
+        cancelled.  Raises RuntimeError once closed.
+        """
+        future = self.submit(awaitable)
+        try:
+            result, error = future.result()
+        except BaseException:
+            future.cancel()
+            raise
+        if error is not None:
+            try:
+                raise error
+            finally:
+                del error  # else the traceback, which holds this frame, makes a cycle
+        return result  # type: ignore[return-value]  # None only beside an error, or if T has it
+
+    def submit(self, awaitable: Awaitable[T]) -> Future[tuple[T | None, BaseException | None]]:
+        """Start `awaitable` on the loop; the future gives its result and its exception."""
+        try:
+            loop = self._running()
+        except RuntimeError:
+            if asyncio.iscoroutine(awaitable):
+                awaitable.close()  # else Python warns that it was never awaited
+            raise
+        return asyncio.run_coroutine_threadsafe(_capture(awaitable), loop)
+
+    def close(self) -> None:
+        """Cancel what is pending, stop the loop and its thread; it cannot be used again."""
+        with self._lock:
+            self._closed = True
+            loop, thread = self._loop, self._thread
+            self._loop = self._thread = None
+        if loop is None or thread is None:
+            return
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join(_JOIN_TIMEOUT_S)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _running(self) -> asyncio.AbstractEventLoop:
+        with self._lock:
+            if self._closed:
+                raise RuntimeError("the background loop is closed")
+            if self._loop is None:
+                self._loop = asyncio.new_event_loop()
+                self._thread = threading.Thread(
+                    target=_serve, args=(self._loop,), name="pytest-refusal", daemon=True
+                )
+                self._thread.start()
+            return self._loop
+
+
+async def _capture(awaitable: Awaitable[T]) -> tuple[T | None, BaseException | None]:
+    # An exit or an interrupt that left the task would end the loop and everybody's work.
+    try:
+        return await awaitable, None
+    except BaseException as error:  # raised again by the one who waits
+        return None, error
+
+
+def _serve(loop: asyncio.AbstractEventLoop) -> None:
+    asyncio.set_event_loop(loop)
+    try:
+        loop.run_forever()
+    finally:
+        loop.run_until_complete(_cancel_all())
+        loop.run_until_complete(loop.shutdown_asyncgens())
+        loop.close()
+
+
+async def _cancel_all() -> None:
+    pending = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in pending:
+        task.cancel()
+    if pending:
+        await asyncio.wait(pending, timeout=_CANCEL_TIMEOUT_S)
