@@ -86,12 +86,20 @@ class Unevaluated:
 Outcome = Evaluated | Unevaluated
 
 
-def judge(trial: Trial, response: Response, verdict: Verdict) -> Evaluated:
-    """Hold the verdict on a response against the label of its prompt."""
+def judge(
+    trial: Trial, response: Response, verdict: Verdict, *, duration_s: float = 0.0
+) -> Evaluated:
+    """Put a verdict beside the label of its prompt and the confidence that was stated."""
     confidence = response.confidence
     if confidence is None:
         confidence = stated_confidence(response.text)
-    return Evaluated(trial=trial, response=response, verdict=verdict, confidence=confidence)
+    return Evaluated(
+        trial=trial,
+        response=response,
+        verdict=verdict,
+        confidence=confidence,
+        duration_s=duration_s,
+    )
 
 
 def to_wire(outcome: Outcome) -> str:

@@ -1,0 +1,194 @@
+"""The whole way from prompts to a report without pytest; the plugin walks the same functions."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from time import perf_counter
+
+from pytest_refusal.classifier.finish import FinishKind
+from pytest_refusal.classifier.signals import Unjudged, judge_response
+from pytest_refusal.corpus.loading import load_corpus
+from pytest_refusal.errors import CorpusError
+from pytest_refusal.execution.asking import AskError, ask, is_reduced
+from pytest_refusal.execution.loop import BackgroundLoop
+from pytest_refusal.gate import Ceiling, Gate, not_ruled, rule
+from pytest_refusal.metrics.tally import Tally
+from pytest_refusal.outcome import Outcome, Trial, Unevaluated, judge
+from pytest_refusal.prompt import Prompt
+from pytest_refusal.protocols import Classifier, Policy
+from pytest_refusal.registry import build_classifier, build_policies
+from pytest_refusal.report.report import (
+    ClassifierSummary,
+    CorpusSummary,
+    PolicyReport,
+    Report,
+    Skipped,
+)
+from pytest_refusal.settings import Settings
+
+
+def attempt(
+    trial: Trial,
+    policy: Policy,
+    classifier: Classifier,
+    *,
+    loop: BackgroundLoop,
+    finish_reasons: Mapping[str, FinishKind],
+) -> Outcome:
+    """Ask the policy, read its signals, classify the text; whatever fails is unevaluated."""
+    start = perf_counter()
+    try:
+        response = ask(policy, trial.prompt, sample=trial.sample, loop=loop)
+    except AskError as error:
+        return Unevaluated(
+            trial=trial,
+            reason=error.reason,
+            error=str(error),
+            duration_s=perf_counter() - start,
+        )
+    verdict = judge_response(
+        response, classifier, prompt=trial.prompt, finish_reasons=finish_reasons
+    )
+    duration_s = perf_counter() - start
+    if isinstance(verdict, Unjudged):
+        return Unevaluated(
+            trial=trial,
+            reason=verdict.reason,
+            error=verdict.error,
+            response=response,
+            duration_s=duration_s,
+        )
+    return judge(trial, response, verdict, duration_s=duration_s)
+
+
+def report_policy(
+    name: str,
+    *,
+    settings: Settings,
+    policy: Policy,
+    classifier: Classifier,
+    outcomes: Sequence[Outcome],
+    collected: int,
+    not_run: Sequence[Trial] = (),
+    skipped: Sequence[Skipped] = (),
+    why_not_ruled: str | None = None,
+) -> PolicyReport:
+    """Put together what was found out about one policy, and rule on its ceilings.
+
+    why_not_ruled: why the gate must not be ruled on; None to rule.
+    """
+    tally = Tally.of(outcomes)
+    ceilings = settings.ceilings_of(name)
+    prompts = {id(outcome.trial.prompt): outcome.trial.prompt for outcome in outcomes}
+    return PolicyReport(
+        policy=name,
+        outcomes=tuple(outcomes),
+        tally=tally,
+        gate=_gate(ceilings, tally, len(not_run), settings.ece_bins, why_not_ruled),
+        classifier=ClassifierSummary(name=classifier.name, version=classifier.version),
+        ece_bins=settings.ece_bins,
+        collected=collected,
+        not_run=tuple(not_run),
+        skipped=tuple(skipped),
+        reduced=sum(is_reduced(policy, prompt) for prompt in prompts.values()),
+    )
+
+
+def _gate(
+    ceilings: Sequence[Ceiling],
+    tally: Tally,
+    missing: int,
+    ece_bins: int,
+    why_not_ruled: str | None,
+) -> Gate:
+    if why_not_ruled is not None and ceilings:
+        return not_ruled(why_not_ruled, missing=missing)
+    return rule(ceilings, tally, missing=missing, ece_bins=ece_bins)
+
+
+def summarise_corpora(prompts: Iterable[Prompt]) -> tuple[CorpusSummary, ...]:
+    """Name each corpus of the run with its number of prompts and the hash of its file."""
+    counts: dict[str, int] = {}
+    files: dict[str, Path] = {}
+    for prompt in prompts:
+        counts[prompt.corpus] = counts.get(prompt.corpus, 0) + 1
+        if prompt.place is not None:
+            files[prompt.corpus] = prompt.place.path
+    return tuple(
+        CorpusSummary(
+            name=name,
+            prompts=count,
+            sha256=hashlib.sha256(files[name].read_bytes()).hexdigest() if name in files else None,
+        )
+        for name, count in counts.items()
+    )
+
+
+def evaluate(
+    policy: str | Policy | Callable[..., object],
+    corpus: Iterable[Prompt] | str | Path | None = None,
+    *,
+    settings: Settings | None = None,
+) -> Report:
+    """Ask a policy every prompt of a corpus and return what the plugin would report.
+
+    policy: a name as for `--refusal-policy`, or any callable from a prompt's text to text
+    (or from a `Prompt`, if its parameter says so), sync or async.
+    corpus: prompts, a path or the name of a bundled corpus; None for the bundled ones.
+    settings: ceilings and the like, as `read_settings` makes them.
+    Raises SettingsError for an unknown policy, CorpusError for prompts that cannot be used.
+    """
+    settings = settings or Settings(base=Path.cwd())
+    if corpus is None:
+        prompts = load_corpus()
+    elif isinstance(corpus, str | Path):
+        prompts = load_corpus(corpus)
+    else:
+        prompts = list(corpus)
+        _refuse_duplicates(prompts)
+    built, name = _policy_and_name(policy, settings)
+    classifier = build_classifier(settings, name)
+    finish_reasons = settings.finish_reasons
+    trials = [
+        Trial(prompt=prompt, policy=name, sample=sample)
+        for prompt in prompts
+        for sample in range(1, settings.samples + 1)
+    ]
+    with BackgroundLoop() as loop:
+        outcomes = [
+            attempt(trial, built, classifier, loop=loop, finish_reasons=finish_reasons)
+            for trial in trials
+        ]
+    report = report_policy(
+        name,
+        settings=settings,
+        policy=built,
+        classifier=classifier,
+        outcomes=outcomes,
+        collected=len(trials),
+    )
+    return Report(policies=(report,), corpora=summarise_corpora(prompts))
+
+
+def _policy_and_name(
+    policy: str | Policy | Callable[..., object], settings: Settings
+) -> tuple[Policy, str]:
+    if isinstance(policy, str):
+        return build_policies([policy], settings, hooked={})[policy], policy
+    name = getattr(policy, "name", None) or getattr(policy, "__name__", type(policy).__name__)
+    name = str(name)
+    return build_policies([name], settings, hooked={name: policy})[name], name
+
+
+def _refuse_duplicates(prompts: Sequence[Prompt]) -> None:
+    seen: set[tuple[str, str]] = set()
+    faults = []
+    for prompt in prompts:
+        key = prompt.corpus, prompt.id
+        if key in seen:
+            faults.append(f"prompt {prompt.id!r} of corpus {prompt.corpus!r} is there twice")
+        seen.add(key)
+    if faults:
+        raise CorpusError(faults)

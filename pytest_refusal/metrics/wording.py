@@ -1,0 +1,33 @@
+"""Rates in words, the same in every report: a rate never stands without its denominator."""
+
+from __future__ import annotations
+
+from pytest_refusal.metrics.rates import Rate
+
+NO_DATA = "no data"
+
+
+def number(value: float | None, *, apart_from: float | None = None) -> str:
+    """Write a value with three decimals at most, with more where it would look like `apart_from`.
+
+    None is written as "no data".
+    """
+    if value is None:
+        return NO_DATA
+    text = f"{value:.3f}"
+    if apart_from is not None and value != apart_from and float(text) == apart_from:
+        return repr(value)
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def fraction(rate: Rate, *, apart_from: float | None = None) -> str:
+    """Write a rate as "2/17 = 0.118", and the worst case where prompts are unevaluated."""
+    if rate.value is None:
+        text = f"{NO_DATA} (0 evaluated)"
+    else:
+        value = number(rate.value, apart_from=apart_from)
+        text = f"{rate.numerator}/{rate.denominator} = {value}"
+    if not rate.unevaluated:
+        return text
+    worst = number(rate.worst_case)
+    return f"{text}, up to {worst} if the {rate.unevaluated} unevaluated failed"

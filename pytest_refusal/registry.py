@@ -1,0 +1,152 @@
+"""A name to what it names: built in, configured, from a hook, or `module:attribute`.
+
+Built-in kinds are named by dotted path; only the chosen one is imported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from pathlib import Path
+
+from pytest_refusal.errors import RefusalError, SettingsError
+from pytest_refusal.protocols import Classifier, Policy
+from pytest_refusal.settings import TABLE, Settings, closest
+
+#: Built-in policies: a name, and the mapping of names to policies that holds it.
+BUILT_IN_POLICIES: Mapping[str, str] = {
+    "strict": "pytest_refusal.policy.mock:MOCKS",
+    "over-cautious": "pytest_refusal.policy.mock:MOCKS",
+    "leaky": "pytest_refusal.policy.mock:MOCKS",
+    "length": "pytest_refusal.policy.mock:MOCKS",
+    "always-refuse": "pytest_refusal.policy.constant:CONSTANTS",
+    "always-answer": "pytest_refusal.policy.constant:CONSTANTS",
+}
+
+BUILT_IN_CLASSIFIERS = ("phrases",)
+
+
+def build_policies(
+    specs: Sequence[str], settings: Settings, *, hooked: Mapping[str, object]
+) -> dict[str, Policy]:
+    """Build each policy of the run by its name or spec, in the order given.
+
+    hooked: policies by name from `pytest_refusal_policies`.
+    Raises SettingsError with the faults of all of them.
+    """
+    faults: list[str] = []
+    built: dict[str, Policy] = {}
+    for spec in specs:
+        try:
+            built[spec] = _build_policy(spec, settings, hooked)
+        except SettingsError as error:
+            faults += error.faults
+        except RefusalError as error:
+            faults.append(f"policy {spec!r}: {error}")
+    if faults:
+        raise SettingsError(faults)
+    return built
+
+
+def _build_policy(spec: str, settings: Settings, hooked: Mapping[str, object]) -> Policy:
+    configured = settings.policy_settings.get(spec)
+    if configured is not None and configured.options:
+        return _configured_policy(spec, configured.options, settings)
+    if spec in hooked:
+        return _wrapped(hooked[spec], spec)
+    if spec in BUILT_IN_POLICIES:
+        module, attribute = BUILT_IN_POLICIES[spec].split(":")
+        policies: Mapping[str, Policy] = getattr(import_module(module), attribute)
+        return policies[spec]
+    if ":" in spec:
+        return _build_by_spec(spec, spec, settings)
+    known = known_policies(settings, hooked)
+    raise SettingsError(
+        [
+            f"policy {spec!r} is not known{closest(spec, known)} (known: {', '.join(known)};"
+            " or module:attribute for a Python function, recorded:PATH for recorded responses)"
+        ]
+    )
+
+
+def _build_by_spec(spec: str, name: str, settings: Settings) -> Policy:
+    kind, _, rest = spec.partition(":")
+    if kind == "recorded":
+        from pytest_refusal.policy.recorded import RecordedPolicy
+
+        return RecordedPolicy.read(settings.base / rest, name=name)
+    return _wrapped(_load(spec, settings), name)
+
+
+def known_policies(settings: Settings, hooked: Mapping[str, object]) -> tuple[str, ...]:
+    """Return every name that can be given without a file or a module, sorted."""
+    configured = {name for name, own in settings.policy_settings.items() if own.options}
+    return tuple(sorted({*BUILT_IN_POLICIES, *configured, *hooked}))
+
+
+def build_classifier(settings: Settings, policy: str) -> Classifier:
+    """Build the classifier that judges the responses of one policy.
+
+    Raises SettingsError if it is not known or does not have the shape of one.
+    """
+    spec = settings.classifier
+    if spec == "phrases":
+        from pytest_refusal.classifier.phrases import PhraseClassifier
+
+        return PhraseClassifier(extra_phrases=settings.phrases_of(policy))
+    if ":" in spec:
+        loaded = _load(spec, settings)
+        made = loaded() if isinstance(loaded, type) else loaded
+        if isinstance(made, Classifier):
+            return made
+        raise SettingsError(
+            [
+                f"{TABLE}.classifier: {spec!r} is no classifier: it needs `name`, `version` and"
+                " `classify(text, *, prompt=None) -> Verdict`"
+            ]
+        )
+    known = ", ".join(BUILT_IN_CLASSIFIERS)
+    raise SettingsError(
+        [
+            f"{TABLE}.classifier: {spec!r} is not known{closest(spec, BUILT_IN_CLASSIFIERS)}"
+            f" (known: {known}; or module:attribute for one of your own)"
+        ]
+    )
+
+
+def _wrapped(thing: object, name: str) -> Policy:
+    from pytest_refusal.policy.function import policy_from
+
+    return policy_from(thing, name=name)
+
+
+def _load(spec: str, settings: Settings) -> object:
+    from pytest_refusal.policy.loading import load_function
+
+    # Where a user's own modules lie: beside the configuration, and where pytest was called.
+    return load_function(spec, search=(settings.base, Path.cwd()))
+
+
+def _configured_policy(name: str, options: Mapping[str, object], settings: Settings) -> Policy:
+    where = f"{TABLE}.policies.{name}"
+    kind = options.get("type")
+    if not isinstance(kind, str) or kind not in _OPTION_OF:
+        known = ", ".join(f'"{kind}"' for kind in _OPTION_OF)
+        hint = closest(kind, _OPTION_OF) if isinstance(kind, str) else ""
+        raise SettingsError([f"{where}.type: must be one of {known}, not {kind!r}{hint}"])
+    key = _OPTION_OF[kind]
+    value = options.get(key)
+    faults = [
+        f"{where}.{other}: unknown key{closest(other, (key,))} (known keys: type, {key})"
+        for other in options
+        if other not in ("type", key)
+    ]
+    if not isinstance(value, str) or not value:
+        faults.append(f"{where}.{key}: must be a text, not {value!r}")
+    if faults:
+        raise SettingsError(faults)
+    return _build_by_spec(f"recorded:{value}" if kind == "recorded" else str(value), name, settings)
+
+
+#: The key that says what a configured policy of this type is made from.
+_OPTION_OF = {"function": "target", "recorded": "path"}

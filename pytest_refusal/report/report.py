@@ -1,0 +1,110 @@
+"""The Report: all that a run found out, from which every kind of report is written. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from pytest_refusal.gate import Gate
+from pytest_refusal.metrics.tally import Tally
+from pytest_refusal.outcome import Outcome, Trial, Unevaluated
+
+SCHEMA_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CorpusSummary:
+    """A corpus of the run.  sha256: of the file, in hexadecimal; None for prompts made in code."""
+
+    name: str
+    prompts: int
+    sha256: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClassifierSummary:
+    """Which instrument judged: a rate is only comparable with one of the same version."""
+
+    name: str
+    version: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Skipped:
+    """A planned trial that was skipped on request, and why."""
+
+    trial: Trial
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PolicyReport:
+    """What was found out about one policy.
+
+    collected: trials that the corpora of the run hold.  planned: those of them that were
+    selected and not skipped.  not_run: planned ones of which no outcome arrived.
+    outcomes: in the order of the corpora.  reduced: multi-turn prompts of which the policy
+    saw only the last message.
+    """
+
+    policy: str
+    outcomes: tuple[Outcome, ...]
+    tally: Tally
+    gate: Gate
+    classifier: ClassifierSummary
+    ece_bins: int
+    collected: int
+    not_run: tuple[Trial, ...] = ()
+    skipped: tuple[Skipped, ...] = ()
+    reduced: int = 0
+
+    @property
+    def planned(self) -> int:
+        """How many outcomes there should be."""
+        return len(self.outcomes) + len(self.not_run)
+
+    @property
+    def unevaluated(self) -> int:
+        """How many outcomes have no verdict."""
+        return sum(isinstance(outcome, Unevaluated) for outcome in self.outcomes)
+
+    @property
+    def evaluated(self) -> int:
+        """How many outcomes have a verdict."""
+        return len(self.outcomes) - self.unevaluated
+
+    @property
+    def reran(self) -> int:
+        """How many outcomes took more than one attempt."""
+        return sum(outcome.reruns > 0 for outcome in self.outcomes)
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether prompts of the corpora were left out of the run."""
+        return self.planned + len(self.skipped) < self.collected
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """All that a run found out.
+
+    complete: whether every planned trial came to an end.
+    created: when the run ended, ISO 8601 with offset; None in a library call.
+    notes: what a reader should know about the corpora, each in one line.
+    """
+
+    policies: tuple[PolicyReport, ...]
+    corpora: tuple[CorpusSummary, ...] = ()
+    complete: bool = True
+    created: str | None = None
+    notes: tuple[str, ...] = ()
+    versions: Mapping[str, str] = field(default_factory=dict)
+
+    def to_dict(self, *, redact: bool = False) -> dict[str, object]:
+        """Return plain data for JSON, as described by `schema.json`.
+
+        redact: leave out what the policies said, and the evidence quoted from it.
+        """
+        from pytest_refusal.report.to_json import plain_report  # it needs this module
+
+        return plain_report(self, redact=redact)

@@ -1,0 +1,209 @@
+"""Report to JSON: the full record, described by `schema.json` beside this module."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from dataclasses import asdict
+from pathlib import Path
+from typing import assert_never
+
+from pytest_refusal.gate import Gate
+from pytest_refusal.metrics.rates import Rate
+from pytest_refusal.outcome import Evaluated, Outcome, Trial, Unevaluated
+from pytest_refusal.report.report import SCHEMA_VERSION, PolicyReport, Report
+from pytest_refusal.response import Response
+
+
+def write_json(report: Report, path: Path, *, redact: bool = False) -> None:
+    """Write the report to `path`, whole or not at all; missing folders are made."""
+    # ASCII: a lone surrogate in a response is kept as an escape and never stops the writing.
+    text = json.dumps(plain_report(report, redact=redact), indent=1, allow_nan=False)
+    write_atomically(path, text + "\n")
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Replace `path` by `text` in one step, so that no reader sees half a report."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    draft = Path(name)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+        # mkstemp makes it private; a report is for everybody whom the umask lets in.
+        draft.chmod(0o666 & ~_umask())
+        draft.replace(path)
+    except BaseException:
+        draft.unlink(missing_ok=True)
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def plain_report(report: Report, *, redact: bool) -> dict[str, object]:
+    """Return plain data with the keys of `schema.json`."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "complete": report.complete,
+        "created": report.created,
+        "versions": dict(report.versions),
+        "redacted": redact,
+        "corpora": [
+            {"corpus": c.name, "prompts": c.prompts, "sha256": c.sha256} for c in report.corpora
+        ],
+        "notes": list(report.notes),
+        "policies": [_plain_policy(policy, redact=redact) for policy in report.policies],
+    }
+
+
+def _plain_policy(policy: PolicyReport, *, redact: bool) -> dict[str, object]:
+    tally = policy.tally
+    under, over = tally.under_refusal_by_category, tally.over_refusal_by_category
+    return {
+        "policy": policy.policy,
+        "confusion": {"tp": tally.tp, "tn": tally.tn, "fp": tally.fp, "fn": tally.fn},
+        "accuracy": tally.accuracy.value,
+        "under_refusal": tally.under_refusal.value,
+        "over_refusal": tally.over_refusal.value,
+        "partial_refusal": tally.partial_refusal.value,
+        "ece": tally.ece(policy.ece_bins),
+        "ece_stated": tally.ece_stated(policy.ece_bins),
+        "ece_bins": policy.ece_bins,
+        "missing_confidence": tally.missing_confidence,
+        "per_category_under_refusal": {name: rate.value for name, rate in under.items()},
+        "per_category_over_refusal": {name: rate.value for name, rate in over.items()},
+        "rates": {
+            "accuracy": _plain_rate(tally.accuracy),
+            "under_refusal": _plain_rate(tally.under_refusal),
+            "over_refusal": _plain_rate(tally.over_refusal),
+            "partial_refusal": _plain_rate(tally.partial_refusal),
+            "unevaluated": _plain_rate(tally.unevaluated),
+            "under_refusal_by_category": {name: _plain_rate(r) for name, r in under.items()},
+            "over_refusal_by_category": {name: _plain_rate(r) for name, r in over.items()},
+        },
+        "collected": policy.collected,
+        "planned": policy.planned,
+        "evaluated": policy.evaluated,
+        "unevaluated": policy.unevaluated,
+        "unevaluated_by_reason": dict(sorted(tally.reasons.items())),
+        "partial_refusals": tally.partial_refusal.numerator,
+        "filter_refusals": tally.filtered,
+        "needed_reruns": policy.reran,
+        "reduced_to_last_message": policy.reduced,
+        "skipped": [{**_plain_trial(s.trial), "why": s.why} for s in policy.skipped],
+        "not_run": [_plain_trial(trial) for trial in policy.not_run],
+        "classifier": {"name": policy.classifier.name, "version": policy.classifier.version},
+        "gate": _plain_gate(policy.gate),
+        "outcomes": [_plain_outcome(outcome, redact=redact) for outcome in policy.outcomes],
+    }
+
+
+def _plain_rate(rate: Rate) -> dict[str, object]:
+    return {
+        "value": rate.value,
+        "numerator": rate.numerator,
+        "denominator": rate.denominator,
+        "unevaluated": rate.unevaluated,
+        "worst_case": rate.worst_case,
+    }
+
+
+def _plain_gate(gate: Gate) -> dict[str, object]:
+    return {
+        "passed": gate.passed,
+        "why_not_ruled": gate.why_not,
+        "missing": gate.missing,
+        "rulings": [
+            {
+                "ceiling": ruling.ceiling.name,
+                "measure": ruling.ceiling.measure.value,
+                "category": ruling.ceiling.category,
+                "limit": ruling.ceiling.limit,
+                "value": ruling.value,
+                "held": ruling.held,
+                "reason": ruling.reason,
+            }
+            for ruling in gate.rulings
+        ],
+    }
+
+
+def _plain_trial(trial: Trial) -> dict[str, object]:
+    prompt = trial.prompt
+    return {
+        "prompt_id": prompt.id,
+        "corpus": prompt.corpus,
+        "node_id": trial.node_id,
+        "sample": trial.sample,
+        "label": prompt.label.value,
+        "category": prompt.category,
+    }
+
+
+def _plain_outcome(outcome: Outcome, *, redact: bool) -> dict[str, object]:
+    plain = _plain_trial(outcome.trial)
+    plain["severity"] = outcome.trial.prompt.severity
+    plain["taxonomy"] = outcome.trial.prompt.taxonomy
+    plain["prompt_sha256"] = outcome.trial.prompt.sha256
+    match outcome:
+        case Evaluated():
+            verdict = outcome.verdict
+            plain |= {
+                "verdict": verdict.kind.value,
+                "score": verdict.score,
+                "reason": verdict.reason,
+                "evidence": None if redact else verdict.explain(),
+                "evidence_spans": [] if redact else [asdict(e) for e in verdict.evidence],
+                "confidence": outcome.confidence,
+                "correct": outcome.correct,
+                "error": None,
+            }
+        case Unevaluated():
+            plain |= {
+                "verdict": None,
+                "score": None,
+                "reason": outcome.reason,
+                "evidence": None,
+                "evidence_spans": [],
+                "confidence": None,
+                "correct": None,
+                "error": outcome.error,
+            }
+        case _:
+            assert_never(outcome)
+    plain["duration_s"] = outcome.duration_s
+    plain["reruns"] = outcome.reruns
+    plain |= _plain_response(outcome.response, redact=redact)
+    return plain
+
+
+def _plain_response(response: Response | None, *, redact: bool) -> dict[str, object]:
+    if response is None:
+        return {"response": None}
+    usage = response.usage
+    plain: dict[str, object] = {
+        "response": None if redact else response.text,
+        "finish_reason": response.finish_reason,
+    }
+    # What only some providers say is left out where it was not said.
+    extra: dict[str, object | None] = {
+        "refusal": None if redact else response.refusal,
+        "block": response.block
+        and {
+            "stage": response.block.stage.value,
+            "signal": response.block.signal,
+            "detail": response.block.detail,
+        },
+        "tool_calls": list(response.tool_calls) or None,
+        "tokens": usage and {"prompt": usage.prompt_tokens, "completion": usage.completion_tokens},
+        "model": response.model,
+        "earlier_responses": None if redact else list(response.earlier) or None,
+        "latency_s": response.latency_s,
+    }
+    plain |= {key: value for key, value in extra.items() if value is not None}
+    return plain

@@ -1,0 +1,192 @@
+"""Report to lines for a terminal; ASCII of our own, and safe text of others. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from pytest_refusal.escape import one_line
+from pytest_refusal.gate import Ruling
+from pytest_refusal.metrics.rates import Rate
+from pytest_refusal.metrics.wording import NO_DATA, fraction, number
+from pytest_refusal.report.report import PolicyReport, Report
+
+_MOST_NAMED = 10
+
+
+class Style(StrEnum):
+    """How a line stands out; each also says in words what its colour says."""
+
+    PLAIN = "plain"
+    STRONG = "strong"
+    GOOD = "good"
+    BAD = "bad"
+    NOTE = "note"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """One line of the summary."""
+
+    text: str
+    style: Style = Style.PLAIN
+
+
+def summary(report: Report, *, reasons: Sequence[str], verbosity: int = 0) -> Iterator[Line]:
+    """Yield the summary of a run: rates, categories, rulings, and last what decided.
+
+    reasons: why the session fails; empty if it does not.
+    verbosity: pytest's; below 0 only the rates and what decided.
+    """
+    for policy in report.policies:
+        yield from _rates(policy)
+        if verbosity >= 0:
+            yield from _categories(policy)
+            yield from _remarks(policy)
+        yield from _gate(policy)
+    if len(report.policies) > 1:
+        yield from _comparison(report.policies)
+    if verbosity >= 0:
+        yield from (Line(text=f"note: {one_line(note)}", style=Style.NOTE) for note in report.notes)
+    yield from _decision(report, reasons)
+
+
+def _rates(policy: PolicyReport) -> Iterator[Line]:
+    tally = policy.tally
+    name = one_line(policy.policy, 60)
+    evaluated = f"{policy.evaluated} of {policy.planned} evaluated"
+    cells = f"TP {tally.tp}  TN {tally.tn}  FP {tally.fp}  FN {tally.fn}"
+    yield Line(text=f"{name}: {evaluated}, {cells}", style=Style.STRONG)
+    yield Line(text=f"  under-refusal  {_or_one_sided(tally.under_refusal, 'unsafe')}")
+    yield Line(text=f"  over-refusal   {_or_one_sided(tally.over_refusal, 'safe')}")
+    yield Line(text=f"  accuracy       {fraction(tally.accuracy)}")
+    yield Line(text=f"  ECE            {_ece(policy)}")
+
+
+def _or_one_sided(rate: Rate, label: str) -> str:
+    if rate.denominator + rate.unevaluated == 0:
+        return f"{NO_DATA}: there is no {label} prompt"
+    return fraction(rate)
+
+
+def _ece(policy: PolicyReport) -> str:
+    tally = policy.tally
+    total = tally.stated + tally.missing_confidence
+    ece = tally.ece(policy.ece_bins)
+    stated = f"{tally.stated} of {total} stated a confidence"
+    if ece is None:
+        return f"{NO_DATA} ({stated})"
+    if not tally.missing_confidence:
+        return f"{number(ece)} ({stated})"
+    return f"{number(ece)} ({stated}; over those alone {number(tally.ece_stated(policy.ece_bins))})"
+
+
+def _categories(policy: PolicyReport) -> Iterator[Line]:
+    under = policy.tally.under_refusal_by_category
+    over = policy.tally.over_refusal_by_category
+    names = sorted({*under, *over})
+    if len(names) < 2:
+        return
+    shown = {name: one_line(name, 28) for name in names}
+    width = max(map(len, [*shown.values(), "category"]))
+    yield Line(text=f"  {'category':<{width}}  {'under-refusal':<20}  over-refusal")
+    for name in names:
+        cells = (_cell(under.get(name)), _cell(over.get(name)))
+        yield Line(text=f"  {shown[name]:<{width}}  {cells[0]:<20}  {cells[1]}".rstrip())
+
+
+def _cell(rate: Rate | None) -> str:
+    if rate is None:
+        return "-"
+    text = f"{rate.numerator}/{rate.denominator}"
+    if rate.value is not None:
+        text += f" = {number(rate.value)}"
+    return text if not rate.unevaluated else f"{text} (+{rate.unevaluated}?)"
+
+
+def _remarks(policy: PolicyReport) -> Iterator[Line]:
+    tally = policy.tally
+    if partial := tally.partial_refusal.numerator:
+        yield Line(text=f"  {_count(partial, 'partial refusal')}, counted as refusals")
+    if tally.filtered:
+        yield Line(text=f"  {_count(tally.filtered, 'refusal')} by the provider's filter")
+    if policy.reduced:
+        prompts = _count(policy.reduced, "multi-turn prompt")
+        yield Line(text=f"  {prompts} reduced to their last message", style=Style.NOTE)
+    if policy.reran:
+        yield Line(text=f"  {_count(policy.reran, 'outcome')} needed reruns", style=Style.NOTE)
+    if policy.unevaluated:
+        kinds = ", ".join(f"{n} {one_line(reason)}" for reason, n in sorted(tally.reasons.items()))
+        text = f"  {policy.unevaluated} unevaluated of {policy.planned}: {kinds}"
+        yield Line(text=text, style=Style.BAD)
+    if policy.skipped:
+        named = [
+            f"{one_line(s.trial.prompt.id, 40)} ({one_line(s.why, 60)})" for s in policy.skipped
+        ]
+        yield Line(text=f"  {len(named)} skipped: {_listing(named)}", style=Style.NOTE)
+    if policy.not_run:
+        named = [one_line(trial.prompt.id, 40) for trial in policy.not_run]
+        yield Line(text=f"  {len(named)} not run: {_listing(named)}", style=Style.BAD)
+
+
+def _gate(policy: PolicyReport) -> Iterator[Line]:
+    gate = policy.gate
+    for ruling in gate.rulings:
+        yield _ruling(ruling)
+    if not gate.rulings and gate.why_not is not None:
+        yield Line(text=f"  not ruled on: {gate.why_not}", style=Style.NOTE)
+
+
+def _ruling(ruling: Ruling) -> Line:
+    word = "ok  " if ruling.held else "FAIL"
+    kind = "floor  " if ruling.ceiling.measure.is_floor else "ceiling"
+    name = one_line(ruling.ceiling.name, 60)
+    return Line(
+        text=f"  {word} {kind} {name}: {ruling.reason}",
+        style=Style.GOOD if ruling.held else Style.BAD,
+    )
+
+
+def _comparison(policies: Sequence[PolicyReport]) -> Iterator[Line]:
+    names = [one_line(policy.policy, 28) for policy in policies]
+    width = max(map(len, [*names, "policy"]))
+    head = f"{'policy':<{width}}  {'n':>5}  {'under-refusal':<16}  {'over-refusal':<16}"
+    yield Line(text=f"{head}  {'accuracy':<8}  ECE", style=Style.STRONG)
+    for name, policy in zip(names, policies, strict=True):
+        tally = policy.tally
+        under, over = _cell(tally.under_refusal), _cell(tally.over_refusal)
+        row = f"{name:<{width}}  {policy.evaluated:>5}  {under:<16}  {over:<16}"
+        accuracy = number(tally.accuracy.value)
+        yield Line(text=f"{row}  {accuracy:<8}  {number(tally.ece(policy.ece_bins))}")
+
+
+def _decision(report: Report, reasons: Sequence[str]) -> Iterator[Line]:
+    if reasons:
+        text = "; ".join(map(one_line, reasons))
+        yield Line(text=f"refusal: FAILED: {text}", style=Style.BAD)
+        return
+    failed = sum(p.tally.fn + p.tally.fp for p in report.policies)
+    unevaluated = sum(p.unevaluated for p in report.policies)
+    passed = [p.gate.passed for p in report.policies if p.gate.passed is not None]
+    if not passed:
+        partial = [p.gate.why_not for p in report.policies if p.planned < p.collected]
+        text = "nothing failed" if not partial else f"nothing failed; {partial[0]}"
+        yield Line(text=f"refusal: {text}", style=Style.GOOD)
+        return
+    tolerated = [
+        _count(n, noun)
+        for n, noun in ((failed, "failed prompt"), (unevaluated, "unevaluated prompt"))
+        if n
+    ]
+    within = f"; {' and '.join(tolerated)}, within ceilings" if tolerated else ""
+    yield Line(text=f"refusal: gate passed{within}", style=Style.GOOD)
+
+
+def _count(n: int, noun: str) -> str:
+    return f"{n} {noun}{'' if n == 1 else 's'}"
+
+
+def _listing(names: Sequence[str]) -> str:
+    more = len(names) - _MOST_NAMED
+    return ", ".join(names[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")

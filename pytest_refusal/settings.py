@@ -1,0 +1,356 @@
+"""Tables and overrides to one frozen Settings; every fault at once. Opens no file.
+
+What the keys mean is told in `docs/configuration.md`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from enum import StrEnum
+from pathlib import Path
+from typing import TypeVar
+
+from pytest_refusal.classifier.finish import FinishKind
+from pytest_refusal.errors import SettingsError
+from pytest_refusal.gate import NOTHING_UNEVALUATED, Ceiling, Measure
+
+TABLE = "tool.pytest-refusal"
+
+_Kind = TypeVar("_Kind", bound=StrEnum)
+
+
+class WithinCeilings(StrEnum):
+    """How a failed prompt that a ceiling covers is reported to pytest."""
+
+    FAIL = "fail"
+    XFAIL = "xfail"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PolicySettings:
+    """What is set for one policy by name.
+
+    options: what its kind of policy takes, `type` included; empty for a built-in one.
+    """
+
+    name: str
+    options: Mapping[str, object] = field(default_factory=dict)
+    ceilings: tuple[Ceiling, ...] = ()
+    extra_refusal_phrases: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CeilingOverride:
+    """A ceiling from the command line; it stands above all tables.
+
+    policy: None for every policy of the run.
+    """
+
+    ceiling: Ceiling
+    policy: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """All that is configured for a run.
+
+    base: the folder that relative paths start from.  source: the file that held the table.
+    corpus: as written; empty for the bundled ones.  policies: in the order of the run.
+    """
+
+    base: Path
+    source: Path | None = None
+    corpus: tuple[str, ...] = ()
+    policies: tuple[str, ...] = ()
+    classifier: str = "phrases"
+    ece_bins: int = 10
+    samples: int = 1
+    ceilings: tuple[Ceiling, ...] = ()
+    overrides: tuple[CeilingOverride, ...] = ()
+    policy_settings: Mapping[str, PolicySettings] = field(default_factory=dict)
+    within_ceilings: WithinCeilings = WithinCeilings.FAIL
+    extra_refusal_phrases: tuple[str, ...] = ()
+    finish_reasons: Mapping[str, FinishKind] = field(default_factory=dict)
+
+    def ceilings_of(self, policy: str) -> tuple[Ceiling, ...]:
+        """Return the ceilings of one policy: overrides over its own over the general ones.
+
+        Where there is any ceiling, `unevaluated` has one too: 0 unless it is set.
+        """
+        own = self.policy_settings.get(policy)
+        layers: list[Iterable[Ceiling]] = [self.ceilings, own.ceilings if own else ()]
+        layers.append(o.ceiling for o in self.overrides if o.policy is None)
+        layers.append(o.ceiling for o in self.overrides if o.policy == policy)
+        merged = {ceiling.key: ceiling for layer in layers for ceiling in layer}
+        if merged:
+            merged.setdefault(NOTHING_UNEVALUATED.key, NOTHING_UNEVALUATED)
+        order = list(Measure)
+        return tuple(sorted(merged.values(), key=lambda c: (order.index(c.measure), c.name)))
+
+    def all_ceilings(self) -> Iterator[Ceiling]:
+        """Yield every ceiling that is written anywhere."""
+        yield from self.ceilings
+        for own in self.policy_settings.values():
+            yield from own.ceilings
+        yield from (override.ceiling for override in self.overrides)
+
+    def phrases_of(self, policy: str) -> tuple[str, ...]:
+        """Return the house phrases that count as refusals of one policy."""
+        own = self.policy_settings.get(policy)
+        return self.extra_refusal_phrases + (own.extra_refusal_phrases if own else ())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Overrides:
+    """What the command line says; None and empty mean that it says nothing."""
+
+    policies: tuple[str, ...] = ()
+    ceilings: tuple[str, ...] = ()
+
+
+def read_settings(
+    table: object,
+    *,
+    base: Path,
+    source: Path | None = None,
+    overrides: Overrides = Overrides(),  # a frozen value
+) -> Settings:
+    """Check a `[tool.pytest-refusal]` table and what overrides it.
+
+    table: as read from TOML, {} where there is none.
+    Raises SettingsError with all faults.
+    """
+    faults: list[str] = []
+    reader = _Reader(table, TABLE, faults)
+    policies = _split_policies(reader.text_or_list("policy"), f"{TABLE}.policy", faults)
+    if overrides.policies:
+        policies = _split_policies(overrides.policies, "--refusal-policy", faults)
+    within = reader.choice("within_ceilings", WithinCeilings, WithinCeilings.FAIL)
+    settings = Settings(
+        base=base,
+        source=source,
+        corpus=reader.text_or_list("corpus"),
+        policies=policies,
+        classifier=reader.text("classifier", "phrases"),
+        ece_bins=reader.integer("ece_bins", 10, low=1, high=1000),
+        samples=reader.integer("samples", 1, low=1, high=1000),
+        ceilings=_read_ceilings(reader.table("ceilings"), faults),
+        overrides=_read_overrides(overrides.ceilings, faults),
+        policy_settings=_read_policies(reader.table("policies"), faults),
+        within_ceilings=within,
+        extra_refusal_phrases=reader.phrases("extra_refusal_phrases"),
+        finish_reasons=_read_finish_reasons(reader.table("finish_reasons"), faults),
+    )
+    reader.refuse_unknown()
+    if faults:
+        raise SettingsError(faults)
+    return settings
+
+
+def closest(word: str, known: Iterable[str]) -> str:
+    """Say which known word was probably meant: '; did you mean "x"?', or nothing."""
+    match = get_close_matches(word, list(known), n=1)
+    return f'; did you mean "{match[0]}"?' if match else ""
+
+
+class _Reader:
+    """Reads the keys of one table, gathers faults, and knows which keys were asked for."""
+
+    def __init__(self, table: object, where: str, faults: list[str]) -> None:
+        self._where = where
+        self._faults = faults
+        self._known: list[str] = []
+        self._table: Mapping[str, object] = {}
+        if isinstance(table, Mapping):
+            self._table = table
+        else:
+            faults.append(f"{where}: must be a table, not {_kind(table)}")
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._table
+
+    def _take(self, key: str) -> object:
+        self._known.append(key)
+        return self._table.get(key)
+
+    def _fault(self, key: str, allowed: str, value: object) -> None:
+        self._faults.append(f"{self._where}.{key}: must be {allowed}, not {_kind(value)}")
+
+    def text(self, key: str, default: str) -> str:
+        value = self._take(key)
+        if value is None:
+            return default
+        if isinstance(value, str) and value.strip():
+            return value
+        self._fault(key, "a text that is not empty", value)
+        return default
+
+    def text_or_list(self, key: str) -> tuple[str, ...]:
+        value = self._take(key)
+        if value is None:
+            return ()
+        values = [value] if isinstance(value, str) else value
+        if isinstance(values, list) and values and all(isinstance(v, str) and v for v in values):
+            return tuple(values)
+        self._fault(key, "a text or a list of texts, none of them empty", value)
+        return ()
+
+    def phrases(self, key: str) -> tuple[str, ...]:
+        value = self._take(key)
+        if value is None:
+            return ()
+        if not isinstance(value, list) or not all(isinstance(v, str) for v in value):
+            self._fault(key, "a list of texts", value)
+            return ()
+        for phrase in value:
+            if len(phrase.strip()) < 2:
+                self._faults.append(
+                    f"{self._where}.{key}: the phrase {phrase!r} is too short: it would match"
+                    " nearly everything; write at least two characters"
+                )
+        return tuple(value)
+
+    def integer(self, key: str, default: int, *, low: int, high: int) -> int:
+        value = self._take(key)
+        if value is None:
+            return default
+        if isinstance(value, int) and not isinstance(value, bool) and low <= value <= high:
+            return value
+        self._fault(key, f"a whole number from {low} to {high}", value)
+        return default
+
+    def choice(self, key: str, kinds: type[_Kind], default: _Kind) -> _Kind:
+        value = self._take(key)
+        if value is None:
+            return default
+        if isinstance(value, str) and value in set(kinds):
+            return kinds(value)
+        self._fault(key, " or ".join(f'"{kind.value}"' for kind in kinds), value)
+        return default
+
+    def table(self, key: str) -> Mapping[str, object]:
+        value = self._take(key)
+        if value is None:
+            return {}
+        if isinstance(value, Mapping):
+            return value
+        self._fault(key, "a table", value)
+        return {}
+
+    def rest(self) -> Mapping[str, object]:
+        return {key: value for key, value in self._table.items() if key not in self._known}
+
+    def refuse_unknown(self) -> None:
+        for key in self.rest():
+            known = ", ".join(sorted(self._known))
+            hint = closest(key, self._known)
+            self._faults.append(f"{self._where}.{key}: unknown key{hint} (known keys: {known})")
+
+
+def _kind(value: object) -> str:
+    if isinstance(value, Mapping):
+        return "a table"
+    if isinstance(value, list):
+        return f"the list {value!r}" if len(repr(value)) < 60 else "a list"
+    text = repr(value)
+    return text if len(text) < 80 else text[:77] + "..."
+
+
+def _split_policies(specs: Sequence[str], where: str, faults: list[str]) -> tuple[str, ...]:
+    # dict.fromkeys: named twice is asked once.
+    names = [name.strip() for spec in specs for name in spec.split(",")]
+    if "" in names:
+        faults.append(f"{where}: an empty policy name in {', '.join(specs)!r}")
+    return tuple(dict.fromkeys(name for name in names if name))
+
+
+def _read_policies(tables: Mapping[str, object], faults: list[str]) -> dict[str, PolicySettings]:
+    found = {}
+    for name, table in tables.items():
+        where = f"{TABLE}.policies.{name}"
+        reader = _Reader(table, where, faults)
+        found[name] = PolicySettings(
+            name=name,
+            ceilings=_read_ceilings(reader.table("ceilings"), faults, where=f"{where}.ceilings"),
+            extra_refusal_phrases=reader.phrases("extra_refusal_phrases"),
+            options=reader.rest(),
+        )
+    return found
+
+
+def _read_finish_reasons(table: Mapping[str, object], faults: list[str]) -> dict[str, FinishKind]:
+    reader = _Reader(table, f"{TABLE}.finish_reasons", faults)
+    return {word: reader.choice(word, FinishKind, FinishKind.FINISHED) for word in table}
+
+
+def _read_ceilings(
+    table: Mapping[str, object], faults: list[str], *, where: str = f"{TABLE}.ceilings"
+) -> tuple[Ceiling, ...]:
+    found: list[Ceiling] = []
+    known = [m.value for m in Measure] + [f"{m.value}_by_category" for m in _BY_CATEGORY]
+    for key, value in table.items():
+        plain = key.removesuffix("_by_category")
+        if key in set(Measure):
+            found += _one_ceiling(Measure(key), None, value, f"{where}.{key}", faults)
+        elif key != plain and plain in _BY_CATEGORY:
+            if not isinstance(value, Mapping):
+                faults.append(f"{where}.{key}: must be a table of categories, not {_kind(value)}")
+                continue
+            for category, limit in value.items():
+                place = f"{where}.{key}.{category}"
+                found += _one_ceiling(Measure(plain), category, limit, place, faults)
+        else:
+            hint = closest(key, known)
+            faults.append(f"{where}.{key}: unknown ceiling{hint} (known: {', '.join(known)})")
+    return tuple(found)
+
+
+_BY_CATEGORY = (Measure.UNDER_REFUSAL, Measure.OVER_REFUSAL)
+
+
+def _one_ceiling(
+    measure: Measure, category: str | None, value: object, where: str, faults: list[str]
+) -> list[Ceiling]:
+    end = "min" if measure.is_floor else "max"
+    if isinstance(value, Mapping):
+        reader = _Reader(value, where, faults)
+        if end not in reader:
+            faults.append(f"{where}: a ceiling as a table needs the key {end!r}")
+            reader.refuse_unknown()
+            return []
+        value = reader._take(end)  # noqa: SLF001  # the reader is this module's own
+        reader.refuse_unknown()
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        faults.append(f"{where}: must be a number from 0 to 1, not {_kind(value)}")
+        return []
+    return [Ceiling(measure=measure, limit=float(value), category=category)]
+
+
+# under_refusal=0.1, under_refusal_by_category.role-play=0.2, ece[staging]=0.1
+_OVERRIDE = re.compile(
+    r"(?P<name>[^=\[]+?)(?:\[(?P<policy>[^\]]+)\])?\s*=\s*(?P<limit>.+)", re.DOTALL
+)
+
+
+def _read_overrides(specs: Sequence[str], faults: list[str]) -> tuple[CeilingOverride, ...]:
+    found: list[CeilingOverride] = []
+    for spec in specs:
+        where = f"--refusal-ceiling {spec}"
+        match = _OVERRIDE.fullmatch(spec.strip())
+        try:
+            limit = float(match["limit"]) if match else None
+        except ValueError:
+            limit = None
+        if match is None or limit is None:
+            faults.append(f"{where}: write it as NAME=NUMBER, for example under_refusal=0.1")
+            continue
+        name, _, category = match["name"].strip().partition(".")
+        value: object = {category: limit} if category else limit
+        faults_here: list[str] = []
+        ceilings = _read_ceilings({name: value}, faults_here, where="--refusal-ceiling ")
+        faults += [f.replace("--refusal-ceiling .", "--refusal-ceiling ", 1) for f in faults_here]
+        found += [CeilingOverride(ceiling=c, policy=match["policy"]) for c in ceilings]
+    return tuple(found)
