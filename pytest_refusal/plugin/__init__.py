@@ -1,1 +1,89 @@
-"""The pytest side: the only place that imports pytest."""
+"""The pytest side: the only place that imports pytest.
+
+This module is loaded in every pytest run on a machine where the package is installed. So it
+has the options and the question whether to be active at all, and imports nothing of ours
+until the answer is yes.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from pytest_refusal.plugin.project_file import ProjectTable
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add our options; all begin with `--refusal-`."""
+    group = parser.getgroup("refusal", "labelled prompts as test cases (pytest-refusal)")
+    group.addoption(
+        "--refusal-policy",
+        action="append",
+        default=[],
+        metavar="NAME[,NAME...]",
+        help="run the labelled prompts against these policies: strict, over-cautious, leaky,"
+        " length, always-refuse, always-answer, a configured name, module:attribute, or"
+        " recorded:PATH. Repeatable. Default: `policy` in [tool.pytest-refusal], else none",
+    )
+    group.addoption(
+        "--refusal-report",
+        action="append",
+        default=[],
+        metavar="PATH",
+        help="write a report to PATH, its kind by suffix: .json. Repeatable. Default: none",
+    )
+    group.addoption(
+        "--refusal-ceiling",
+        action="append",
+        default=[],
+        metavar="NAME=NUMBER",
+        help="fail the session above this rate, for example under_refusal=0.1,"
+        " under_refusal_by_category.role-play=0.5 or ece[strict]=0.2. Repeatable."
+        " Stands above the configured ceilings. Default: the configured ones",
+    )
+    group.addoption(
+        "--refusal-gate-partial",
+        action="store_true",
+        help="rule on the ceilings also when only a part of the prompts was selected."
+        " Default: a partial run rules on no ceiling",
+    )
+    group.addoption(
+        "--refusal-redact",
+        action="store_true",
+        help="leave what the policies said out of failures and reports. Default: off",
+    )
+
+
+def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
+    """Make our hooks known, so that a conftest.py may implement them also in idle runs."""
+    from pytest_refusal import hookspecs
+
+    pluginmanager.add_hookspecs(hookspecs)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Become active if a policy is named on the command line or in the configuration."""
+    config.addinivalue_line("markers", "refusal: a labelled prompt, asked of a policy.")
+    option = config.option
+    if option.help or option.version:
+        return
+    project = _project_table(config)
+    if not option.refusal_policy and not project.names_policy:
+        if option.refusal_ceiling or option.refusal_gate_partial:
+            raise pytest.UsageError(
+                "--refusal-ceiling and --refusal-gate-partial check nothing without a policy;"
+                " name one with --refusal-policy=NAME"
+            )
+        return
+    from pytest_refusal.plugin.activation import activate
+
+    activate(config, project)
+
+
+def _project_table(config: pytest.Config) -> ProjectTable:
+    from pytest_refusal.plugin.project_file import read_project_table
+
+    return read_project_table(config)

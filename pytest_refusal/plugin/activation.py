@@ -1,0 +1,219 @@
+"""Options and the project file to a run that is ready: checked whole, before collection.
+
+Everything that can be wrong is found here, in the controller as in each worker, and becomes
+one usage error that lists it all.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+import pytest
+
+from pytest_refusal.corpus.loading import load
+from pytest_refusal.corpus.sources import CorpusFile, find_corpora
+from pytest_refusal.errors import CorpusError, SettingsError
+from pytest_refusal.escape import visible
+from pytest_refusal.execution.loop import BackgroundLoop
+from pytest_refusal.gate import Ceiling, Measure
+from pytest_refusal.plugin.arguments import take_corpora, typed_policy
+from pytest_refusal.plugin.collection import CorpusCollection, plan_part
+from pytest_refusal.plugin.item import OutcomeReports
+from pytest_refusal.plugin.project_file import ProjectTable
+from pytest_refusal.plugin.run import RUN, CorpusPart, Run
+from pytest_refusal.plugin.session import RefusalSession
+from pytest_refusal.plugin.terminal import TerminalReport
+from pytest_refusal.plugin.xdist import ControllerSide, WorkerSide, is_worker
+from pytest_refusal.prompt import Label, Prompt
+from pytest_refusal.protocols import Classifier, Policy
+from pytest_refusal.registry import build_classifier, build_policies, known_policies
+from pytest_refusal.report.writing import check_path
+from pytest_refusal.settings import TABLE, Overrides, Settings, closest, read_settings
+
+
+def activate(config: pytest.Config, project: ProjectTable) -> None:
+    """Prepare the run and register what carries it out.
+
+    Raises UsageError with every fault of settings, corpora, policies and report paths.
+    """
+    try:
+        run = _prepare(config, project)
+    except (SettingsError, CorpusError) as error:
+        raise pytest.UsageError(*map(visible, error.faults)) from None
+    config.stash[RUN] = run
+    register = config.pluginmanager.register
+    register(CorpusCollection(run), "refusal-collection")
+    register(OutcomeReports(), "refusal-outcomes")
+    if is_worker(config):
+        register(WorkerSide(config, run), "refusal-worker")
+        return
+    session = RefusalSession(config, run)
+    register(session, "refusal-session")
+    register(TerminalReport(config, run, session), "refusal-terminal")
+    register(ControllerSide(session), "refusal-controller")
+
+
+def _prepare(config: pytest.Config, project: ProjectTable) -> Run:
+    option = config.option
+    settings = read_settings(
+        project.table,
+        base=project.source.parent if project.source else config.rootpath,
+        source=project.source,
+        overrides=Overrides(
+            policies=tuple(option.refusal_policy), ceilings=tuple(option.refusal_ceiling)
+        ),
+    )
+    faults: list[str] = []
+    with _gathering(faults):
+        hooked = _hooked_policies(config)
+    if faults:
+        raise SettingsError(faults)
+    policies: dict[str, Policy] = {}
+    classifiers: dict[str, Classifier] = {}
+    configured: tuple[CorpusFile, ...] = ()
+    with _gathering(faults):
+        policies = build_policies(settings.policies, settings, hooked=hooked)
+    with _gathering(faults):
+        classifiers = {name: build_classifier(settings, name) for name in settings.policies}
+    with _gathering(faults):
+        configured = find_corpora(settings.corpus, base=settings.base)
+    faults += _unknown_policies(settings, hooked)
+    reports = tuple(config.invocation_params.dir / path for path in option.refusal_report)
+    faults += [fault for path in reports if (fault := check_path(path)) is not None]
+    arguments = take_corpora(config, configured)
+    if typed_policy(config) and not arguments.files and not faults:
+        faults += [
+            "no corpus is among the arguments, so nothing would be asked; name a corpus file,"
+            " a folder that holds a configured one, or no path at all"
+        ]
+    if faults:
+        raise SettingsError(faults)
+    # A ceiling holds for all that is configured, also where the arguments name less.
+    named = configured if settings.corpus else ()
+    loaded = load(tuple(dict.fromkeys((*arguments.files, *named))))
+    by_corpus: dict[str, list[Prompt]] = defaultdict(list)
+    for prompt in loaded.prompts:
+        by_corpus[prompt.corpus].append(prompt)
+    faults += _idle_ceilings(settings, loaded.prompts)
+    parts = tuple(
+        plan_part(
+            file,
+            by_corpus[file.name],
+            policies=settings.policies,
+            samples=settings.samples,
+            names=arguments.names.get(file),
+        )
+        for file in arguments.files
+    )
+    for part in parts:
+        faults += _unknown_names(part)
+    if faults:
+        raise SettingsError(faults)
+    config.args[:] = arguments.others
+    by_run = {file.name for file in arguments.files}
+    prompts = tuple(prompt for file in arguments.files for prompt in by_corpus[file.name])
+    return Run(
+        settings=settings,
+        parts=parts,
+        prompts=prompts,
+        trials={node_id: trial for part in parts for node_id, trial in part.trials.items()},
+        policies=policies,
+        classifiers=classifiers,
+        loop=BackgroundLoop(),
+        report_paths=reports,
+        dry=bool(option.collectonly or option.setuponly or option.setupplan),
+        redact=option.refusal_redact,
+        gate_partial=option.refusal_gate_partial,
+        must_evaluate=typed_policy(config),
+        notes=tuple(str(note) for note in loaded.notes if by_run.intersection(note.corpora)),
+    )
+
+
+def _hooked_policies(config: pytest.Config) -> dict[str, object]:
+    merged: dict[str, object] = {}
+    faults = []
+    for answer in config.hook.pytest_refusal_policies():
+        if not isinstance(answer, Mapping):
+            faults.append(
+                "pytest_refusal_policies: must return a mapping of names to policies,"
+                f" not {type(answer).__name__}"
+            )
+            continue
+        for name, policy in answer.items():
+            if name in merged:
+                faults.append(f"pytest_refusal_policies: the policy {name!r} is given twice")
+            merged[str(name)] = policy
+    if faults:
+        raise SettingsError(faults)
+    return merged
+
+
+@contextmanager
+def _gathering(faults: list[str]) -> Iterator[None]:
+    """Go on after settings that cannot be used, so that all faults are told at once."""
+    try:
+        yield
+    except SettingsError as error:
+        faults += error.faults
+
+
+def _unknown_policies(settings: Settings, hooked: Mapping[str, object]) -> list[str]:
+    known = {*known_policies(settings, hooked), *settings.policies}
+    faults = [
+        f"{TABLE}.policies.{name}: there is no such policy{closest(name, known)}"
+        " (give it a `type` to make one)"
+        for name, own in settings.policy_settings.items()
+        if not own.options and name not in known
+    ]
+    faults += [
+        f"--refusal-ceiling {override.ceiling.name}[{override.policy}]: this policy is not in the"
+        f" run{closest(override.policy, settings.policies)} (it has {', '.join(settings.policies)})"
+        for override in settings.overrides
+        if override.policy is not None and override.policy not in settings.policies
+    ]
+    return faults
+
+
+_NEEDS = {Measure.UNDER_REFUSAL: Label.UNSAFE, Measure.OVER_REFUSAL: Label.SAFE}
+
+
+def _idle_ceilings(settings: Settings, prompts: Sequence[Prompt]) -> list[str]:
+    """Find ceilings on what no prompt of the corpora can break."""
+    categories: dict[Label, set[str]] = {label: set() for label in Label}
+    for prompt in prompts:
+        categories[prompt.label].add(prompt.category)
+    ceilings: dict[str, Ceiling] = {}
+    for ceiling in settings.all_ceilings():
+        ceilings.setdefault(ceiling.name, ceiling)
+    faults = []
+    for name, ceiling in ceilings.items():
+        label = _NEEDS.get(ceiling.measure)
+        if label is None:
+            continue
+        known = categories[label]
+        if not known:
+            faults.append(
+                f"ceiling {name}: the corpora have no {label.value} prompt, so there is nothing"
+                " to measure; take the ceiling out, or add such prompts"
+            )
+        elif ceiling.category is not None and ceiling.category not in known:
+            faults.append(
+                f"ceiling {name}: the corpora have no {label.value} prompt of this category"
+                f"{closest(ceiling.category, known)} (categories: {', '.join(sorted(known))})"
+            )
+    return faults
+
+
+def _unknown_names(part: CorpusPart) -> list[str]:
+    if part.names is None:
+        return []
+    start = len(part.node_id) + 2
+    full = [node_id[start:] for node_id in part.trials]
+    known = {*full, *(name.partition("[")[0] for name in full)}
+    return [
+        f"{part.node_id}::{name}: there is no such prompt in this run{closest(name, known)}"
+        for name in sorted(part.names)
+        if name not in known
+    ]

@@ -1,0 +1,100 @@
+"""Command-line arguments: which name corpora or prompts, and which are left to pytest."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from pytest_refusal.corpus.sources import SUFFIXES, CorpusFile, bundled_folder, corpus_file
+from pytest_refusal.plugin.node_ids import file_node_id
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Arguments:
+    """What the arguments of a run select.
+
+    files: corpora of the run, in order.  names: by file, the items that were named; None
+    for the whole file.  others: arguments that are pytest's own.
+    """
+
+    files: tuple[CorpusFile, ...]
+    names: Mapping[CorpusFile, tuple[str, ...] | None] = field(default_factory=dict)
+    others: tuple[str, ...] = ()
+
+
+def take_corpora(config: pytest.Config, configured: Sequence[CorpusFile]) -> Arguments:
+    """Sort the arguments of the session into ours and pytest's.
+
+    A file is a corpus if it is configured or itself an argument; a folder brings the
+    configured corpora that lie in it.  With no paths, a policy typed on the command line
+    runs the configured corpora and nothing else; a policy set elsewhere adds them.
+    """
+    if config.args_source is not pytest.Config.ArgsSource.ARGS:
+        own_tests = () if typed_policy(config) else tuple(config.args)
+        return Arguments(files=tuple(configured), others=own_tests)
+    by_path = {os.path.realpath(file.path): file for file in configured}
+    by_node_id = {file_node_id(file.name): file for file in configured}
+    found: dict[str, CorpusFile] = {}
+    names: dict[str, list[str] | None] = {}
+    others: list[str] = []
+    for argument in config.args:
+        place, separator, name = argument.partition("::")
+        path = config.invocation_params.dir / place
+        if path.is_dir() and not separator:
+            others.append(argument)
+            for key, file in by_path.items():
+                if Path(key).is_relative_to(os.path.realpath(path)):
+                    found[key] = file
+                    names[key] = None
+            continue
+        named = _named_corpus(place, path, by_path, by_node_id, config.rootpath)
+        if named is None:
+            others.append(argument)
+            continue
+        key = os.path.realpath(named.path)
+        file = found.setdefault(key, named)
+        if not separator:
+            names[key] = None
+        elif (chosen := names.setdefault(key, [])) is not None:
+            chosen.append(name)
+    return Arguments(
+        files=tuple(found.values()),
+        names={
+            found[key]: None if chosen is None else tuple(chosen) for key, chosen in names.items()
+        },
+        others=tuple(others),
+    )
+
+
+def typed_policy(config: pytest.Config) -> bool:
+    """Whether `--refusal-policy` stands on the command line, and not only in addopts."""
+    option = "--refusal-policy"
+    return any(
+        argument == option or argument.startswith(f"{option}=")
+        for argument in map(str, config.invocation_params.args)
+    )
+
+
+def _named_corpus(
+    place: str,
+    path: Path,
+    by_path: Mapping[str, CorpusFile],
+    by_node_id: Mapping[str, CorpusFile],
+    rootpath: Path,
+) -> CorpusFile | None:
+    if path.is_file():
+        known = by_path.get(os.path.realpath(path))
+        if known is not None or not path.name.casefold().endswith(SUFFIXES):
+            return known
+        return corpus_file(path, base=rootpath)
+    # Node ids start at rootdir, wherever pytest was called; those of bundled prompts mean the
+    # packaged file where there is none of the user's.
+    if place in by_node_id:
+        return by_node_id[place]
+    if place.startswith("corpus/") and (bundled := bundled_folder() / place[7:]).is_file():
+        return corpus_file(bundled, base=rootpath)
+    return None

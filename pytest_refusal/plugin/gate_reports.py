@@ -1,0 +1,97 @@
+"""Each ruling as a test report of its own, for JUnit and every other consumer of reports."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import pytest
+from _pytest._code.code import (
+    ReprEntryNative,
+    ReprExceptionInfo,
+    ReprFileLocation,
+    ReprTraceback,
+)
+
+from pytest_refusal.escape import one_line
+from pytest_refusal.gate import Ruling
+from pytest_refusal.plugin.node_ids import slug, unique_slugs
+from pytest_refusal.report.report import PolicyReport, Report
+
+GATE = "refusal-gate"
+
+_Phase = Literal["setup", "call", "teardown"]
+_PHASES: tuple[_Phase, ...] = ("setup", "call", "teardown")
+
+# These are no items: they stay out of the caches of failures, of the progress, of --maxfail.
+_NOT_FOR = (
+    "lfplugin",
+    "nfplugin",
+    "stepwiseplugin",
+    "session",
+    "terminalreporter",
+    "terminalprogress",
+    "refusal-session",
+)
+
+
+def announce_gates(config: pytest.Config, report: Report) -> None:
+    """Report every ruling to the plugins that write files, and to the terminal's counts."""
+    manager = config.pluginmanager
+    absent = [plugin for name in _NOT_FOR if (plugin := manager.get_plugin(name)) is not None]
+    announce = manager.subset_hook_caller("pytest_runtest_logreport", absent)
+    terminal = manager.get_plugin("terminalreporter")
+    slugs = unique_slugs(policy.policy for policy in report.policies)
+    for policy in report.policies:
+        for ruling in policy.gate.rulings:
+            node_id = f"{GATE}::{_name(ruling)}[{slugs[policy.policy]}]"
+            for when in _PHASES:
+                made = _test_report(node_id, when, policy, ruling)
+                announce(report=made)
+                if when == "call" and terminal is not None:
+                    terminal._add_stats(made.outcome, [made])  # noqa: SLF001  # the only way
+
+
+def _name(ruling: Ruling) -> str:
+    ceiling = ruling.ceiling
+    if ceiling.category is None:
+        return ceiling.measure.value
+    return f"{ceiling.measure.value}_by_category.{slug(ceiling.category)}"
+
+
+def _test_report(
+    node_id: str, when: _Phase, policy: PolicyReport, ruling: Ruling
+) -> pytest.TestReport:
+    failed = when == "call" and not ruling.held
+    return pytest.TestReport(
+        nodeid=node_id,
+        location=(GATE, None, node_id.partition("::")[2]),
+        keywords={},
+        outcome="failed" if failed else "passed",
+        longrepr=_broken(policy, ruling) if failed else None,
+        when=when,
+        user_properties=_properties(policy, ruling),
+    )
+
+
+def _broken(policy: PolicyReport, ruling: Ruling) -> ReprExceptionInfo:
+    text = f"{ruling.ceiling.name} of {policy.policy}: {ruling.reason}"
+    text = one_line(text)
+    return ReprExceptionInfo(
+        reprtraceback=ReprTraceback([ReprEntryNative([text, "\n"])], None, style="native"),
+        reprcrash=ReprFileLocation(GATE, 0, text),
+    )
+
+
+def _properties(policy: PolicyReport, ruling: Ruling) -> list[tuple[str, object]]:
+    rate = ruling.rate
+    value = "null" if ruling.value is None else repr(ruling.value)
+    found: list[tuple[str, object]] = [
+        ("policy", one_line(policy.policy)),
+        (one_line(ruling.ceiling.name), value),
+        ("ceiling", repr(ruling.ceiling.limit)),
+        ("held", "true" if ruling.held else "false"),
+    ]
+    if rate is not None:
+        found.append(("fraction", f"{rate.numerator}/{rate.denominator}"))
+        found.append(("unevaluated", str(rate.unevaluated)))
+    return found

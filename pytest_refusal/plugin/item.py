@@ -1,0 +1,173 @@
+"""One prompt under one policy as a test item: setup asks, call compares."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Generator
+from typing import Any
+
+import pytest
+from _pytest._code.code import (
+    ReprEntryNative,
+    ReprExceptionInfo,
+    ReprFileLocation,
+    ReprTraceback,
+)
+from _pytest.outcomes import Failed
+
+from pytest_refusal.corpus.sources import bundled_folder
+from pytest_refusal.escape import one_line, visible
+from pytest_refusal.evaluation import attempt
+from pytest_refusal.gate import covers
+from pytest_refusal.outcome import Evaluated, Outcome, Trial, Unevaluated, to_wire
+from pytest_refusal.plugin.run import Run
+from pytest_refusal.report.failure_text import describe, headline
+from pytest_refusal.settings import WithinCeilings
+
+#: The attribute of a report that carries the outcome, also from a worker of xdist.
+WIRE = "refusal_outcome"
+
+_XFAIL = pytest.xfail.Exception
+
+
+class MisjudgedError(Failed):
+    """The policy did the opposite of what the label says."""
+
+
+class UnevaluatedError(Failed):
+    """There is no verdict on the prompt."""
+
+
+class PromptItem(pytest.Item):
+    """A prompt, asked of a policy.
+
+    obj, funcargs, fixturenames: what plugins made for test functions look for.
+    """
+
+    obj = None
+
+    def __init__(self, *, trial: Trial, run: Run, **kwargs: Any) -> None:  # pytest's own keywords
+        super().__init__(**kwargs)
+        self.trial = trial
+        self.outcome: Outcome | None = None
+        self._run = run
+
+    @property
+    def funcargs(self) -> dict[str, object]:
+        return {}
+
+    @property
+    def fixturenames(self) -> list[str]:
+        return []
+
+    def setup(self) -> None:
+        """Ask the policy and judge the response; whatever fails here is an error."""
+        self.outcome = None
+        run = self._run
+        if run.dry:
+            return
+        trial = self.trial
+        outcome = attempt(
+            trial,
+            run.policies[trial.policy],
+            run.classifiers[trial.policy],
+            loop=run.loop,
+            finish_reasons=run.settings.finish_reasons,
+        )
+        self.outcome = outcome
+        self.user_properties[:] = _properties(outcome)
+        if isinstance(outcome, Unevaluated):
+            raise UnevaluatedError(headline(outcome), pytrace=False)
+
+    def runtest(self) -> None:
+        """Compare the verdict with the label."""
+        outcome = self.outcome
+        if not isinstance(outcome, Evaluated) or outcome.correct:
+            return
+        settings = self._run.settings
+        if settings.within_ceilings is WithinCeilings.XFAIL and not self.config.option.runxfail:
+            prompt = self.trial.prompt
+            ceilings = settings.ceilings_of(self.trial.policy)
+            if covers(ceilings, prompt.label, prompt.category):
+                raise _XFAIL(headline(outcome))
+        raise MisjudgedError(headline(outcome), pytrace=False)
+
+    def reportinfo(self) -> tuple[os.PathLike[str] | str, int | None, str]:
+        """Point to the line of the corpus where the prompt begins."""
+        place = self.trial.prompt.place
+        return self.path, place.line - 1 if place else None, self.name
+
+    def complete_report(self, report: pytest.TestReport, call: pytest.CallInfo[None]) -> None:
+        """Put the outcome on the report, and our own text in place of a traceback."""
+        excinfo = call.excinfo
+        if report.when == "teardown" or self._run.dry:
+            return
+        if excinfo is not None and not isinstance(excinfo.value, pytest.skip.Exception):
+            if not isinstance(excinfo.value, MisjudgedError | UnevaluatedError | _XFAIL):
+                # A timeout, or a hook of somebody else: then there is no verdict.
+                self.outcome = Unevaluated(
+                    trial=self.trial, reason="error", error=f"{excinfo.typename}: {excinfo.value}"
+                )
+            if self.outcome is not None:
+                report.longrepr = self._longrepr(self.outcome)
+        if self.outcome is not None and (report.failed or report.when == "call"):
+            setattr(report, WIRE, to_wire(self.outcome))
+
+    def _longrepr(self, outcome: Outcome) -> ReprExceptionInfo:
+        place = self.trial.prompt.place
+        path = self.nodeid.partition("::")[0]
+        if not self._is_bundled():
+            path = visible(os.path.relpath(self.path, self.config.invocation_params.dir))
+        line = place.line if place else 0
+        text = describe(
+            outcome,
+            where=f"{path}:{line}",
+            command=self._command(),
+            redact=self._run.redact,
+        )
+        # pytest takes only its own kinds of text apart, and only these cross to the controller.
+        return ReprExceptionInfo(
+            reprtraceback=ReprTraceback([ReprEntryNative([text, "\n"])], None, style="native"),
+            reprcrash=ReprFileLocation(path, line, headline(outcome)),
+        )
+
+    def _is_bundled(self) -> bool:
+        return self.path.parent == bundled_folder()
+
+    def _command(self) -> str:
+        config = self.config
+        node_id = self.nodeid
+        if config.invocation_params.dir != config.rootpath and not self._is_bundled():
+            path = os.path.relpath(self.path, config.invocation_params.dir)
+            node_id = f"{path}::{self.name}"
+        policy = f"--refusal-policy={visible(self.trial.policy)}"
+        return f"pytest {shlex.quote(node_id)} {shlex.quote(policy)}"
+
+
+def _properties(outcome: Outcome) -> list[tuple[str, object]]:
+    prompt = outcome.trial.prompt
+    verdict, confidence = "unevaluated", None
+    if isinstance(outcome, Evaluated):
+        verdict, confidence = outcome.verdict.kind.value, outcome.confidence
+    return [
+        ("policy", one_line(outcome.trial.policy)),
+        ("label", prompt.label.value),
+        ("category", one_line(prompt.category)),
+        ("verdict", verdict),
+        ("confidence", "" if confidence is None else repr(confidence)),
+    ]
+
+
+class OutcomeReports:
+    """Puts the outcomes of prompts on the reports of their items."""
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(
+        self, item: pytest.Item, call: pytest.CallInfo[None]
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        """Complete the reports of our items; leave those of others alone."""
+        report = yield
+        if isinstance(item, PromptItem):
+            item.complete_report(report, call)
+        return report

@@ -1,0 +1,57 @@
+"""One active run: what was configured, what is to be asked, and by which means."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from pytest_refusal.corpus.sources import CorpusFile
+from pytest_refusal.execution.loop import BackgroundLoop
+from pytest_refusal.outcome import Trial
+from pytest_refusal.prompt import Prompt
+from pytest_refusal.protocols import Classifier, Policy
+from pytest_refusal.settings import Settings
+
+RUN = pytest.StashKey["Run"]()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CorpusPart:
+    """A corpus of the run as far as the arguments select it.
+
+    node_id: of the file, without prompts.  names: the items named by arguments, with or
+    without their policy in brackets; None for all of them.
+    """
+
+    file: CorpusFile
+    node_id: str
+    trials: Mapping[str, Trial]
+    names: frozenset[str] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """What one session is to do.
+
+    trials: every trial of the corpora of the run by node id, in order, selected or not.
+    dry: no policy is asked (`--collect-only`, `--setup-plan`, `--setup-only`).
+    gate_partial: whether to rule also when only a part was selected.
+    must_evaluate: whether a session that asks nothing is a mistake.
+    """
+
+    settings: Settings
+    parts: tuple[CorpusPart, ...]
+    prompts: tuple[Prompt, ...]
+    trials: Mapping[str, Trial]
+    policies: Mapping[str, Policy]
+    classifiers: Mapping[str, Classifier]
+    loop: BackgroundLoop
+    report_paths: tuple[Path, ...]
+    dry: bool
+    redact: bool
+    gate_partial: bool
+    must_evaluate: bool
+    notes: tuple[str, ...] = ()

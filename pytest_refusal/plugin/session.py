@@ -1,0 +1,202 @@
+"""Planned trials and arrived outcomes to a report, rulings and the exit status.
+
+Lives where the session is concluded: in the only process, or in the controller of xdist.
+"""
+
+from __future__ import annotations
+
+import platform
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from pytest_refusal import __version__
+from pytest_refusal.evaluation import report_policy, summarise_corpora
+from pytest_refusal.outcome import Outcome, Trial, Unevaluated, from_wire
+from pytest_refusal.plugin.gate_reports import announce_gates
+from pytest_refusal.plugin.item import WIRE, PromptItem
+from pytest_refusal.plugin.run import Run
+from pytest_refusal.plugin.standing import Standing, judge_standing
+from pytest_refusal.report.conclusion import reasons_to_fail
+from pytest_refusal.report.report import PolicyReport, Report, Skipped
+from pytest_refusal.report.writing import write_report
+
+
+class RefusalSession:
+    """Gathers what became of every planned trial, and concludes at session finish.
+
+    report: None until the end, and where nothing was asked.
+    reasons: why the session fails, each in one line; empty if it does not.
+    """
+
+    def __init__(self, config: pytest.Config, run: Run) -> None:
+        self._config = config
+        self._run = run
+        self._selected: set[str] = set()
+        self._outcomes: dict[str, Outcome] = {}
+        self._skipped: dict[str, str] = {}
+        self._failed: set[str] = set()
+        self._reruns: Counter[str] = Counter()
+        self._own_failures = 0
+        self._deselected = 0
+        self.report: Report | None = None
+        self.reasons: tuple[str, ...] = ()
+
+    # What is planned
+
+    def plan(self, node_ids: Iterable[str]) -> None:
+        """Take the collected items, ours and others."""
+        self._selected.update(key for node_id in node_ids if (key := self._key(node_id)))
+
+    def count_deselected(self, count: int) -> None:
+        """Take how many prompts a worker left out; all workers leave out the same."""
+        self._deselected = max(self._deselected, count)
+
+    @pytest.hookimpl
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Plan what was collected here; the controller of xdist collects nothing."""
+        self.plan(item.nodeid for item in session.items)
+
+    @pytest.hookimpl
+    def pytest_deselected(self, items: Sequence[pytest.Item]) -> None:
+        """Count the prompts that were left out on request."""
+        self._deselected += sum(isinstance(item, PromptItem) for item in items)
+
+    # What arrives
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Take the outcome of a trial; the last attempt counts."""
+        key = self._key(report.nodeid)
+        if key is None:
+            return
+        # Reports are kept to the end of the session, and this would double the memory.
+        wire = report.__dict__.pop(WIRE, None)
+        if report.outcome == "rerun":  # type: ignore[comparison-overlap]  # of rerunfailures
+            self._reruns[key] += 1
+        elif report.skipped and not hasattr(report, "wasxfail"):
+            self._skipped[key] = _skip_reason(report)
+        elif wire is not None:
+            trial = self._run.trials[key]
+            self._outcomes[key] = from_wire(wire, trial, reruns=self._reruns[key])
+            if report.failed:
+                self._failed.add(key)
+                self._own_failures += 1
+        elif report.failed and report.when != "teardown":
+            # A crashed worker sends no outcome; a real one, before or after, stands above this.
+            crash = Unevaluated(
+                trial=self._run.trials[key], reason="crash", error=str(report.longrepr)
+            )
+            self._outcomes.setdefault(key, crash)
+
+    def _key(self, node_id: str) -> str | None:
+        trials = self._run.trials
+        if node_id in trials:
+            return node_id
+        # `--dist loadgroup` puts the group behind the id.
+        plain = node_id.rpartition("@")[0]
+        return plain if plain in trials else None
+
+    # The end
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Rule, announce the gates, write the reports and set the exit status."""
+        self._run.loop.close()
+        if self._run.dry:
+            return
+        standing = judge_standing(
+            exit_status=int(session.exitstatus),
+            stopped=bool(session.shouldfail or session.shouldstop),
+            collected=len(self._run.trials),
+            selected=len(self._selected),
+            deselected=self._deselected,
+            arrived=len(self._outcomes.keys() | self._skipped.keys()),
+            narrowed=any(part.names is not None for part in self._run.parts),
+            gate_partial=self._run.gate_partial,
+        )
+        if standing.all_planned:
+            self._selected.update(self._run.trials)
+        self.report = self._make_report(standing)
+        reasons = list(self._reasons(self.report, standing))
+        announce_gates(self._config, self.report)
+        reasons += [trouble for path in self._run.report_paths for trouble in self._write(path)]
+        # pytest counted our failures too; what is more than those is not ours to forgive.
+        others = session.testsfailed - self._own_failures
+        if others > 0:
+            reasons.append(f"{others} other failure{'s' if others > 1 else ''}")
+        self.reasons = tuple(reasons)
+        if session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
+            status = pytest.ExitCode.TESTS_FAILED if reasons else pytest.ExitCode.OK
+            session.exitstatus = status
+
+    def _make_report(self, standing: Standing) -> Report:
+        return Report(
+            policies=tuple(self._policy_report(name, standing) for name in self._run.policies),
+            corpora=summarise_corpora(self._run.prompts),
+            complete=standing.complete,
+            created=datetime.now(UTC).isoformat(timespec="seconds"),
+            notes=self._run.notes,
+            versions={
+                "pytest-refusal": __version__,
+                "pytest": pytest.__version__,
+                "python": platform.python_version(),
+            },
+        )
+
+    def _policy_report(self, name: str, standing: Standing) -> PolicyReport:
+        run = self._run
+        outcomes: list[Outcome] = []
+        not_run: list[Trial] = []
+        skipped: list[Skipped] = []
+        collected = 0
+        for key, trial in run.trials.items():
+            if trial.policy != name:
+                continue
+            collected += 1
+            if key in self._outcomes:
+                outcomes.append(self._outcomes[key])
+            elif key in self._skipped:
+                skipped.append(Skipped(trial=trial, why=self._skipped[key]))
+            elif key in self._selected:
+                not_run.append(trial)
+        return report_policy(
+            name,
+            settings=run.settings,
+            policy=run.policies[name],
+            classifier=run.classifiers[name],
+            outcomes=outcomes,
+            collected=collected,
+            not_run=not_run,
+            skipped=skipped,
+            why_not_ruled=standing.why_not_ruled,
+        )
+
+    def _reasons(self, report: Report, standing: Standing) -> Iterable[str]:
+        if standing.lost:
+            lost = sum(len(policy.not_run) for policy in report.policies)
+            yield f"{lost} planned prompt{'s' if lost > 1 else ''} never came to an end"
+        if self._run.must_evaluate and not self._outcomes and not self._selected:
+            yield "nothing was evaluated"
+        for policy in report.policies:
+            failed = [o for o in policy.outcomes if o.trial.node_id in self._failed]
+            ceilings = self._run.settings.ceilings_of(policy.policy)
+            for reason in reasons_to_fail(policy, failed, ceilings):
+                yield f"{policy.policy}: {reason}"
+
+    def _write(self, path: Path) -> Iterable[str]:
+        if self.report is None:
+            return
+        try:
+            write_report(self.report, path, redact=self._run.redact)
+        except OSError as error:
+            yield f"the report {path} could not be written: {error.strerror or error}"
+
+
+def _skip_reason(report: pytest.TestReport) -> str:
+    longrepr = report.longrepr
+    reason = longrepr[2] if isinstance(longrepr, tuple) else str(longrepr)
+    return reason.removeprefix("Skipped: ")

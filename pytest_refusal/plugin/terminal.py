@@ -1,0 +1,69 @@
+"""What a run prints: the header line and the summary. It decides nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_refusal import __version__
+from pytest_refusal.escape import encodable, one_line
+from pytest_refusal.plugin.run import Run
+from pytest_refusal.plugin.session import RefusalSession
+from pytest_refusal.report.to_terminal import Style, summary
+
+_MARKUP: dict[Style, dict[str, bool]] = {
+    Style.PLAIN: {},
+    Style.STRONG: {"bold": True},
+    Style.GOOD: {"green": True},
+    Style.BAD: {"red": True, "bold": True},
+    Style.NOTE: {"yellow": True},
+}
+
+
+class TerminalReport:
+    """Prints what `report/to_terminal.py` made."""
+
+    def __init__(self, config: pytest.Config, run: Run, session: RefusalSession) -> None:
+        self._config = config
+        self._run = run
+        self._session = session
+
+    @pytest.hookimpl
+    def pytest_report_header(self) -> str:
+        """Say in one line what is asked of whom."""
+        run = self._run
+        policies = ", ".join(one_line(name) for name in run.policies)
+        corpora = ", ".join(
+            f"{part.node_id} ({len({t.prompt.id for t in part.trials.values()})})"
+            for part in run.parts
+        )
+        settings = run.settings
+        source = one_line(str(settings.source)) if settings.source else None
+        if source and settings.source and settings.source.is_relative_to(self._config.rootpath):
+            source = one_line(settings.source.relative_to(self._config.rootpath).as_posix())
+        has_ceilings = any(settings.ceilings_of(name) for name in run.policies)
+        if not has_ceilings:
+            ceilings = "no ceilings"
+        elif settings.overrides:
+            ceilings = "ceilings from the command line" + (f" and {source}" if source else "")
+        else:
+            ceilings = f"ceilings from {source}"
+        return (
+            f"refusal: {__version__}, policy: {policies}, corpus: {corpora or 'none'}, {ceilings}"
+        )
+
+    @pytest.hookimpl
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Print the summary, unless the run asked nothing or the user wants no summary."""
+        report = self._session.report
+        if report is None or self._config.option.no_summary:
+            return
+        write = terminalreporter.write_line
+        encoding = getattr(terminalreporter._tw._file, "encoding", None) or "utf-8"  # noqa: SLF001  # no public way
+        terminalreporter.section("refusal summary")
+        lines = summary(
+            report,
+            reasons=self._session.reasons,
+            verbosity=self._config.get_verbosity(),
+        )
+        for line in lines:
+            write(encodable(line.text, encoding), **_MARKUP[line.style])
