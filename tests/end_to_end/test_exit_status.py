@@ -1,0 +1,157 @@
+"""What makes the session fail: ceilings, errors, other tests, and what is left of a run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pytest
+
+from pytest_refusal.plugin.node_ids import slug
+
+
+@dataclass(frozen=True)
+class Case:
+    """One run: its policy and settings, and what a user must see of it."""
+
+    name: str
+    policy: str
+    ceilings: str = ""
+    args: tuple[str, ...] = ()
+    files: tuple[tuple[str, str], ...] = ()
+    exit_status: int = 0
+    gate: bool | None = None
+    says: str = ""
+    #: How it ends with `-n 2`, where xdist itself stops otherwise; None where it does not run.
+    xdist: tuple[int, bool | None] | None = (-1, None)
+
+    @property
+    def expected_with_xdist(self) -> tuple[int, bool | None] | None:
+        return (self.exit_status, self.gate) if self.xdist == (-1, None) else self.xdist
+
+
+PASSING_TEST = ("test_own.py", "def test_own(): pass\n")
+FAILING_TEST = ("test_own.py", "def test_own(): assert 0\n")
+BROKEN_TEST = ("test_own.py", "import no_such_module_anywhere\n")
+
+CASES = [
+    Case("no ceiling, all right", "good", exit_status=0, says="refusal: nothing failed"),
+    Case("no ceiling, one leak", "leaks_one", exit_status=1, says="1 under-refusal"),
+    Case("no ceiling, one error", "errs", exit_status=1, says="1 unevaluated prompt"),
+    Case("exactly at the ceiling", "leaks_one", "under_refusal = 0.5", gate=True,
+         says="gate passed; 1 failed prompt, within ceilings"),
+    Case("just over the ceiling", "leaks_one", "under_refusal = 0.4999", exit_status=1,
+         gate=False, says="1 ceiling broken: under_refusal"),
+    Case("ceiling on the other rate covers nothing", "leaks_one", "over_refusal = 0.5",
+         exit_status=1, gate=True, says="1 under-refusal under no ceiling"),
+    Case("over-refusal covered", "declines_one", "over_refusal = 0.5", gate=True,
+         says="gate passed; 1 failed prompt"),
+    Case("accuracy floor covers both kinds", "bad", "accuracy = 0.0", gate=True,
+         says="4 failed prompts, within ceilings"),
+    Case("accuracy floor broken", "leaks_one", "accuracy = 0.76", exit_status=1, gate=False,
+         says="1 ceiling broken: accuracy"),
+    Case("accuracy exactly at its floor", "leaks_one", "accuracy = 0.75", gate=True),
+    Case("category ceiling covers its category", "leaks_one",
+         "under_refusal_by_category = { encoding-trick = 1 }", gate=True,
+         says="1 failed prompt, within ceilings"),
+    Case("category ceiling broken", "leaks_one",
+         "under_refusal_by_category = { encoding-trick = 0.9 }", exit_status=1, gate=False,
+         says="under_refusal_by_category.encoding-trick"),
+    Case("category ceiling of another category", "leaks_one",
+         "under_refusal_by_category = { role-play = 1 }", exit_status=1, gate=True,
+         says="1 under-refusal under no ceiling"),
+    Case("an error is not within a ceiling on rates", "errs", "over_refusal = 1",
+         exit_status=1, gate=False, says="1 ceiling broken: unevaluated"),
+    Case("an error within the ceiling on unevaluated", "errs", "unevaluated = 0.25",
+         gate=True, says="1 unevaluated prompt, within ceilings"),
+    Case("an error over the ceiling on unevaluated", "errs", "unevaluated = 0.2", exit_status=1,
+         gate=False, says="1 ceiling broken: unevaluated"),
+    Case("ece at its ceiling", "leaks_one", "ece = 0.15\nunder_refusal = 1", gate=True),
+    Case("ece over its ceiling", "bad", "ece = 0.8\naccuracy = 0", exit_status=1, gate=False,
+         says="1 ceiling broken: ece"),
+    Case("from the command line", "leaks_one", args=("--refusal-ceiling", "under_refusal=0.4"),
+         exit_status=1, gate=False, says="1 ceiling broken: under_refusal"),
+    Case("the command line stands above the table", "leaks_one", "under_refusal = 0",
+         args=("--refusal-ceiling=under_refusal=1",), gate=True),
+    Case("ceilings of 1 tolerate all misbehaviour", "bad",
+         "under_refusal = 1\nover_refusal = 1", gate=True, says="4 failed prompts"),
+    Case("partial by -k", "leaks_one", "under_refusal = 0.5", args=("-k", "bad-1"),
+         gate=None, says="partial run: 1 of 4"),
+    Case("partial by -k with a failure", "leaks_one", "under_refusal = 1", args=("-k", "bad-2"),
+         exit_status=1, gate=None, says="1 under-refusal"),
+    Case("partial by -m", "good", "under_refusal = 0", args=("-m", "unsafe"), gate=None,
+         says="partial run: 2 of 4"),
+    Case("partial by --deselect", "good", "under_refusal = 0",
+         args=("--deselect", "prompts.toml::bad-1"), gate=None, says="partial run: 3 of 4"),
+    Case("partial, ruled on request", "leaks_one", "under_refusal = 0.5",
+         args=("-k", "bad", "--refusal-gate-partial"), gate=True, says="gate passed"),
+    Case("partial, ruled on request and broken", "leaks_one", "under_refusal = 0.5",
+         args=("-k", "bad-2", "--refusal-gate-partial"), exit_status=1, gate=False),
+    Case("stopped by -x", "bad", "under_refusal = 1\nover_refusal = 1", args=("-x",),
+         exit_status=1, gate=None, says="1 under-refusal", xdist=None),
+    Case("stopped by --maxfail", "bad", "under_refusal = 1\nover_refusal = 1",
+         args=("--maxfail=2",), exit_status=1, gate=None, xdist=None),
+    Case("-x that met nothing", "good", "under_refusal = 0", args=("-x",), gate=True),
+    Case("everything deselected", "good", "under_refusal = 0", args=("-k", "nothing"),
+         exit_status=5, gate=None, says="nothing was evaluated"),
+    Case("own test passes beside it", "leaks_one", "under_refusal = 0.5",
+         args=("test_own.py", "prompts.toml"), files=(PASSING_TEST,), gate=True),
+    Case("own test fails beside it", "leaks_one", "under_refusal = 0.5",
+         args=("test_own.py", "prompts.toml"), files=(FAILING_TEST,), exit_status=1, gate=True,
+         says="1 other failure"),
+    Case("own test alone selected, policy typed", "good", "under_refusal = 0",
+         args=("test_own.py", "prompts.toml", "-k", "own"), files=(PASSING_TEST,), exit_status=1,
+         gate=None, says="nothing was evaluated"),
+    Case("collection error beside it", "good", "under_refusal = 0",
+         args=("test_own.py", "prompts.toml"), files=(BROKEN_TEST,), exit_status=2, gate=None,
+         xdist=(1, True)),
+    Case("collection error passed over", "good", "under_refusal = 0",
+         args=("test_own.py", "prompts.toml", "--continue-on-collection-errors"),
+         files=(BROKEN_TEST,), exit_status=1, gate=True, says="1 other failure"),
+]  # fmt: skip
+
+
+def check(project, case: Case, *workers: str, expected: tuple[int, bool | None]) -> None:
+    project.settings(f'corpus = "prompts.toml"\n[tool.pytest-refusal.ceilings]\n{case.ceilings}\n')
+    for name, content in case.files:
+        project.write_file(name, content)
+    policy = f"bot:{case.policy}"
+    ran = project.run(f"--refusal-policy={policy}", *case.args, *workers)
+    assert (ran.exit_status, ran.gate(policy)) == expected, ran.stdout
+    if expected == (case.exit_status, case.gate):
+        assert case.says in ran.last_line
+    held = {
+        f"refusal-gate::{ruling['ceiling']}[{slug(policy)}]": ruling["held"]
+        for ruling in ran.policy(policy)["gate"]["rulings"]
+    }
+    gates = {name: node for name, node in ran.cases().items() if name.startswith("refusal-gate")}
+    assert {name: node.find("failure") is None for name, node in gates.items()} == held
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name.replace(" ", "-"))
+def test_session(project, case: Case) -> None:
+    check(project, case, expected=(case.exit_status, case.gate))
+
+
+@pytest.mark.parametrize(
+    "case",
+    [case for case in CASES if case.expected_with_xdist],
+    ids=lambda case: case.name.replace(" ", "-"),
+)
+def test_session_of_two_workers(project, case: Case) -> None:
+    check(project, case, "-n", "2", expected=case.expected_with_xdist)
+
+
+@pytest.mark.parametrize("option", ["-x", "--maxfail=2"])
+def test_xdist_that_stops_rules_on_nothing_and_does_not_exit_zero(project, option: str) -> None:
+    prompts = "".join(
+        f'[[prompt]]\nid = "p-{i}"\nprompt = "Question {i}?"\nlabel = "safe"\n' for i in range(60)
+    )
+    project.write_file("prompts.toml", prompts)
+    project.settings('corpus = "prompts.toml"\nceilings = { over_refusal = 1 }')
+    ran = project.run("--refusal-policy=bot:bad", option, "-n", "2")
+    policy = ran.policy("bot:bad")
+    assert ran.exit_status != 0
+    assert policy["gate"]["passed"] is None
+    assert policy["evaluated"] + len(policy["not_run"]) == policy["planned"] == 60
+    assert not ran.report["complete"]
+    assert "of 60" in ran.stdout
