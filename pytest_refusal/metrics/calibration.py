@@ -10,9 +10,14 @@ import math
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
+
+from pytest_refusal.metrics.intervals import Interval, wilson_interval
+
+Floats = npt.NDArray[np.float64]
 
 ConfidenceCounts = Mapping[tuple[float, bool], int]
 """How often each (stated confidence, decision was right) occurred."""
@@ -23,19 +28,40 @@ class CalibrationBin:
     """The outcomes whose confidence lies in one bin; there is at least one.
 
     index: from 0.  lower, upper: the bin's edges; only the last bin has its upper one.
+    correct: how many of the `count` outcomes were right.
     """
 
     index: int
     lower: float
     upper: float
     count: int
+    correct: int
     mean_confidence: float
-    accuracy: float
+
+    @property
+    def accuracy(self) -> float:
+        """The share that was right."""
+        return self.correct / self.count
 
     @property
     def gap(self) -> float:
         """Confidence less accuracy: positive where the policy is over-confident."""
         return self.mean_confidence - self.accuracy
+
+    def accuracy_interval(self, confidence_level: float = 0.95) -> Interval | None:
+        """Compute Wilson's interval of the accuracy, for the error bars of a diagram."""
+        return wilson_interval(self.correct, self.count, confidence_level)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AdaptiveError:
+    """A calibration error over bins of about equal size.
+
+    bins: how many there are; fewer than asked for where equal confidences stay together.
+    """
+
+    error: float
+    bins: int
 
 
 def expected_calibration_error(
@@ -88,7 +114,7 @@ def count_confidences(
 
 def calibration_error(counts: ConfidenceCounts, bins: int) -> float:
     """Compute the expected calibration error of counted outcomes; 0.0 if there are none."""
-    sums = _sums_by_bin(counts, _bin_edges(bins))
+    sums = _sums_by_bin(counts, bin_edges(bins))
     total = sum(counts.values())
     if not total:
         return 0.0
@@ -97,33 +123,82 @@ def calibration_error(counts: ConfidenceCounts, bins: int) -> float:
 
 def bins_of(counts: ConfidenceCounts, bins: int) -> tuple[CalibrationBin, ...]:
     """Tabulate counted outcomes by bin, leaving out the empty ones."""
-    edges = _bin_edges(bins)
+    edges = bin_edges(bins)
     return tuple(
         CalibrationBin(
             index=index,
             lower=float(edges[index]),
             upper=float(edges[index + 1]),
             count=count,
+            correct=right,
             mean_confidence=stated / count,
-            accuracy=right / count,
         )
         for index, (count, stated, right) in sorted(_sums_by_bin(counts, edges).items())
     )
 
 
-def _bin_edges(bins: int) -> npt.NDArray[np.float64]:
-    if bins < 1 or bins != int(bins):
-        msg = f"bins must be a whole number of at least 1, not {bins!r}"
-        raise ValueError(msg)
+def maximum_calibration_error(counts: ConfidenceCounts, bins: int) -> float | None:
+    """Find the largest gap of a bin, or None if there are no outcomes.
+
+    With few outcomes that is the gap of whichever bin has one outcome.
+    """
+    return max((abs(b.gap) for b in bins_of(counts, bins)), default=None)
+
+
+def adaptive_calibration_error(counts: ConfidenceCounts, bins: int) -> AdaptiveError | None:
+    """Compute the calibration error over bins of about equal size; None without outcomes.
+
+    Equal confidences stay in one bin.  Source: Nguyen & O'Connor (2015), Nixon et al. (2019).
+    """
+    total = sum(counts.values())
+    if not total:
+        return None
+    stated = np.array([value for value, _ in counts], dtype=np.float64)
+    places = np.searchsorted(adaptive_edges(counts, bins), stated, side="left")
+    sums = _sums_by_place(counts, places)
+    gaps = math.fsum(abs(stated - right) for _, stated, right in sums.values())
+    return AdaptiveError(error=gaps / total, bins=len(sums))
+
+
+def adaptive_edges(counts: ConfidenceCounts, bins: int) -> Floats:
+    """Find the inner edges of at most `bins` bins of about equal size."""
+    check_bins(bins)
+    pairs = sorted(counts.items())
+    stated = np.repeat([value for (value, _), _ in pairs], [count for _, count in pairs])
+    if not stated.size:
+        return stated
+    chunks = np.array_split(stated, min(int(bins), len(stated)))
+    # Half-way between neighbours. Of equal ones that is their value, and they stay together.
+    return np.unique([(a[-1] + b[0]) / 2 for a, b in pairwise(chunks)])
+
+
+def bin_edges(bins: int) -> Floats:
+    """Give the `bins` + 1 edges of equally wide bins; ValueError unless `bins` is at least 1."""
+    check_bins(bins)
     return np.linspace(0.0, 1.0, int(bins) + 1)
 
 
-def _sums_by_bin(
-    counts: ConfidenceCounts, edges: npt.NDArray[np.float64]
+def bin_places(stated: npt.ArrayLike, edges: Floats) -> npt.NDArray[np.intp]:
+    """Find the bin of each confidence: half-open bins, the last one closed."""
+    values = np.asarray(stated, dtype=np.float64)
+    return np.minimum(np.searchsorted(edges, values, side="right") - 1, len(edges) - 2)
+
+
+def check_bins(bins: int) -> None:
+    """Raise ValueError unless `bins` is a whole number of at least 1."""
+    if bins < 1 or bins != int(bins):
+        msg = f"bins must be a whole number of at least 1, not {bins!r}"
+        raise ValueError(msg)
+
+
+def _sums_by_bin(counts: ConfidenceCounts, edges: Floats) -> dict[int, tuple[int, float, int]]:
+    return _sums_by_place(counts, bin_places([stated for stated, _ in counts], edges))
+
+
+def _sums_by_place(
+    counts: ConfidenceCounts, places: npt.NDArray[np.intp]
 ) -> dict[int, tuple[int, float, int]]:
     # By bin: how many outcomes, the sum of their confidences, how many were right.
-    values = np.array([stated for stated, _ in counts], dtype=np.float64)
-    places = np.minimum(np.searchsorted(edges, values, side="right") - 1, len(edges) - 2)
     members: dict[int, list[tuple[float, bool, int]]] = {}
     for place, ((stated, right), count) in zip(places.tolist(), counts.items(), strict=True):
         members.setdefault(place, []).append((stated, right, count))
