@@ -16,6 +16,7 @@ from pytest_refusal.execution.loop import BackgroundLoop
 from pytest_refusal.gate import Ceiling, Gate, not_ruled, rule
 from pytest_refusal.metrics.tally import Tally
 from pytest_refusal.outcome import Outcome, Trial, Unevaluated, judge
+from pytest_refusal.policy.recorded import RecordedPolicy
 from pytest_refusal.prompt import Prompt
 from pytest_refusal.protocols import Classifier, Policy
 from pytest_refusal.registry import build_classifier, build_policies
@@ -69,6 +70,7 @@ def report_policy(
     settings: Settings,
     policy: Policy,
     classifier: Classifier,
+    prompts: Sequence[Prompt],
     outcomes: Sequence[Outcome],
     collected: int,
     not_run: Sequence[Trial] = (),
@@ -77,11 +79,12 @@ def report_policy(
 ) -> PolicyReport:
     """Put together what was found out about one policy, and rule on its ceilings.
 
+    prompts: all of the run, selected or not.
     why_not_ruled: why the gate must not be ruled on; None to rule.
     """
     tally = Tally.of(outcomes)
     ceilings = settings.ceilings_of(name)
-    prompts = {id(outcome.trial.prompt): outcome.trial.prompt for outcome in outcomes}
+    asked = {id(outcome.trial.prompt): outcome.trial.prompt for outcome in outcomes}
     return PolicyReport(
         policy=name,
         outcomes=tuple(outcomes),
@@ -92,7 +95,8 @@ def report_policy(
         collected=collected,
         not_run=tuple(not_run),
         skipped=tuple(skipped),
-        reduced=sum(is_reduced(policy, prompt) for prompt in prompts.values()),
+        reduced=sum(is_reduced(policy, prompt) for prompt in asked.values()),
+        unused=policy.unused(prompts) if isinstance(policy, RecordedPolicy) else (),
     )
 
 
@@ -106,6 +110,12 @@ def _gate(
     if why_not_ruled is not None and ceilings:
         return not_ruled(why_not_ruled, missing=missing)
     return rule(ceilings, tally, missing=missing, ece_bins=ece_bins)
+
+
+def policy_notes(policies: Iterable[Policy]) -> tuple[str, ...]:
+    """Return what policies passed over in the files that they were made from."""
+    recorded = (policy for policy in policies if isinstance(policy, RecordedPolicy))
+    return tuple(note for policy in recorded for note in policy.notes)
 
 
 def summarise_corpora(prompts: Iterable[Prompt]) -> tuple[CorpusSummary, ...]:
@@ -166,10 +176,13 @@ def evaluate(
         settings=settings,
         policy=built,
         classifier=classifier,
+        prompts=prompts,
         outcomes=outcomes,
         collected=len(trials),
     )
-    return Report(policies=(report,), corpora=summarise_corpora(prompts))
+    return Report(
+        policies=(report,), corpora=summarise_corpora(prompts), notes=policy_notes([built])
+    )
 
 
 def _policy_and_name(

@@ -16,6 +16,7 @@ from pytest_refusal.corpus.loading import load
 from pytest_refusal.corpus.sources import CorpusFile, find_corpora
 from pytest_refusal.errors import CorpusError, SettingsError
 from pytest_refusal.escape import visible
+from pytest_refusal.evaluation import policy_notes
 from pytest_refusal.execution.loop import BackgroundLoop
 from pytest_refusal.gate import Ceiling, Measure
 from pytest_refusal.plugin.arguments import take_corpora, typed_policy
@@ -127,7 +128,10 @@ def _prepare(config: pytest.Config, project: ProjectTable) -> Run:
         redact=option.refusal_redact,
         gate_partial=option.refusal_gate_partial,
         must_evaluate=typed_policy(config),
-        notes=tuple(str(note) for note in loaded.notes if by_run.intersection(note.corpora)),
+        notes=(
+            *(str(note) for note in loaded.notes if by_run.intersection(note.corpora)),
+            *policy_notes(policies.values()),
+        ),
     )
 
 

@@ -168,6 +168,7 @@ class RefusalSession:
             settings=run.settings,
             policy=run.policies[name],
             classifier=run.classifiers[name],
+            prompts=run.prompts,
             outcomes=outcomes,
             collected=collected,
             not_run=not_run,

@@ -44,7 +44,7 @@ class PolicyReport:
     collected: trials that the corpora of the run hold.  planned: those of them that were
     selected and not skipped.  not_run: planned ones of which no outcome arrived.
     outcomes: in the order of the corpora.  reduced: multi-turn prompts of which the policy
-    saw only the last message.
+    saw only the last message.  unused: recorded responses that fit no prompt, by name.
     """
 
     policy: str
@@ -57,6 +57,7 @@ class PolicyReport:
     not_run: tuple[Trial, ...] = ()
     skipped: tuple[Skipped, ...] = ()
     reduced: int = 0
+    unused: tuple[str, ...] = ()
 
     @property
     def planned(self) -> int:

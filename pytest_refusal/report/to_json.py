@@ -95,6 +95,7 @@ def _plain_policy(policy: PolicyReport, *, redact: bool) -> dict[str, object]:
         "filter_refusals": tally.filtered,
         "needed_reruns": policy.reran,
         "reduced_to_last_message": policy.reduced,
+        "unused_recordings": list(policy.unused),
         "skipped": [{**_plain_trial(s.trial), "why": s.why} for s in policy.skipped],
         "not_run": [_plain_trial(trial) for trial in policy.not_run],
         "classifier": {"name": policy.classifier.name, "version": policy.classifier.version},

@@ -116,6 +116,11 @@ def _remarks(policy: PolicyReport) -> Iterator[Line]:
         yield Line(text=f"  {prompts} reduced to their last message", style=Style.NOTE)
     if policy.reran:
         yield Line(text=f"  {_count(policy.reran, 'outcome')} needed reruns", style=Style.NOTE)
+    if policy.unused:
+        fit = "response fits" if len(policy.unused) == 1 else "responses fit"
+        named = [one_line(name, 60) for name in policy.unused]
+        text = f"  {len(named)} recorded {fit} no prompt: {_listing(named)}"
+        yield Line(text=text, style=Style.NOTE)
     if policy.unevaluated:
         kinds = ", ".join(f"{n} {one_line(reason)}" for reason, n in sorted(tally.reasons.items()))
         text = f"  {policy.unevaluated} unevaluated of {policy.planned}: {kinds}"
