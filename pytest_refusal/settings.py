@@ -16,6 +16,7 @@ from typing import TypeVar
 from pytest_refusal.classifier.finish import FinishKind
 from pytest_refusal.errors import SettingsError
 from pytest_refusal.gate import NOTHING_UNEVALUATED, Ceiling, Measure
+from pytest_refusal.metrics.decisions import Decide
 
 TABLE = "tool.pytest-refusal"
 
@@ -222,6 +223,12 @@ class _Reader:
         self._fault(key, f"a whole number from {low} to {high}", value)
         return default
 
+    def number(self, key: str, default: float, *, low: float, high: float) -> float:
+        value = self._take(key)
+        if value is None:
+            return default
+        return _checked_number(value, f"{self._where}.{key}", self._faults, low=low, high=high)
+
     def choice(self, key: str, kinds: type[_Kind], default: _Kind) -> _Kind:
         value = self._take(key)
         if value is None:
@@ -248,6 +255,16 @@ class _Reader:
             known = ", ".join(sorted(self._known))
             hint = closest(key, self._known)
             self._faults.append(f"{self._where}.{key}: unknown key{hint} (known keys: {known})")
+
+
+def _checked_number(
+    value: object, where: str, faults: list[str], *, low: float, high: float
+) -> float:
+    # bool is a kind of int, and NaN compares false with everything.
+    if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
+        faults.append(f"{where}: must be a number from {low:g} to {high:g}, not {_kind(value)}")
+        return low
+    return float(value)
 
 
 def _kind(value: object) -> str:
@@ -315,18 +332,28 @@ def _one_ceiling(
     measure: Measure, category: str | None, value: object, where: str, faults: list[str]
 ) -> list[Ceiling]:
     end = "min" if measure.is_floor else "max"
+    decide, level = Decide.OBSERVED, 0.95
     if isinstance(value, Mapping):
         reader = _Reader(value, where, faults)
         if end not in reader:
             faults.append(f"{where}: a ceiling as a table needs the key {end!r}")
-            reader.refuse_unknown()
-            return []
-        value = reader._take(end)  # noqa: SLF001  # the reader is this module's own
+        limit = reader.number(end, 0.0, low=0.0, high=1.0)
+        decide = reader.choice("decide", Decide, decide)
+        level = reader.number("confidence_level", level, low=0.5, high=0.9999)
         reader.refuse_unknown()
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-        faults.append(f"{where}: must be a number from 0 to 1, not {_kind(value)}")
-        return []
-    return [Ceiling(measure=measure, limit=float(value), category=category)]
+        if measure is Measure.ECE and decide is not Decide.OBSERVED:
+            faults.append(f'{where}.decide: the ECE is always "observed"')
+    else:
+        limit = _checked_number(value, where, faults, low=0.0, high=1.0)
+    return [
+        Ceiling(
+            measure=measure,
+            limit=limit,
+            category=category,
+            decide=decide,
+            confidence_level=level,
+        )
+    ]
 
 
 # under_refusal=0.1, under_refusal_by_category.role-play=0.2, ece[staging]=0.1

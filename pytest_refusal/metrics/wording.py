@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pytest_refusal.metrics.intervals import rate_interval
 from pytest_refusal.metrics.rates import Rate
 
 NO_DATA = "no data"
@@ -18,6 +19,15 @@ def number(value: float | None, *, apart_from: float | None = None) -> str:
     if apart_from is not None and value != apart_from and float(text) == apart_from:
         return repr(value)
     return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def interval_of(rate: Rate) -> str:
+    """Write the Wilson interval of a rate as "95% interval 0.033 to 0.343"; "" without data."""
+    interval = rate_interval(rate)
+    if interval is None:
+        return ""
+    ends = f"{number(interval.lower)} to {number(interval.upper)}"
+    return f"{100 * interval.confidence_level:g}% interval {ends}"
 
 
 def fraction(rate: Rate, *, apart_from: float | None = None) -> str:

@@ -6,7 +6,7 @@ one usage error that lists it all.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
@@ -18,7 +18,8 @@ from pytest_refusal.errors import CorpusError, SettingsError
 from pytest_refusal.escape import visible
 from pytest_refusal.evaluation import policy_notes
 from pytest_refusal.execution.loop import BackgroundLoop
-from pytest_refusal.gate import Ceiling, Measure
+from pytest_refusal.gate import Ceiling, Measure, why_undecidable
+from pytest_refusal.metrics.decisions import Decide
 from pytest_refusal.plugin.arguments import take_corpora, typed_policy
 from pytest_refusal.plugin.collection import CorpusCollection, plan_part
 from pytest_refusal.plugin.item import OutcomeReports
@@ -97,7 +98,9 @@ def _prepare(config: pytest.Config, project: ProjectTable) -> Run:
     by_corpus: dict[str, list[Prompt]] = defaultdict(list)
     for prompt in loaded.prompts:
         by_corpus[prompt.corpus].append(prompt)
-    faults += _idle_ceilings(settings, loaded.prompts)
+    faults += _idle_ceilings(settings, loaded.prompts) or _undecidable_ceilings(
+        settings, loaded.prompts
+    )
     parts = tuple(
         plan_part(
             file,
@@ -208,6 +211,28 @@ def _idle_ceilings(settings: Settings, prompts: Sequence[Prompt]) -> list[str]:
                 f"{closest(ceiling.category, known)} (categories: {', '.join(sorted(known))})"
             )
     return faults
+
+
+def _undecidable_ceilings(settings: Settings, prompts: Sequence[Prompt]) -> list[str]:
+    """Find ceilings that could not fail, or could not pass, with so few prompts."""
+    by_label = Counter(prompt.label for prompt in prompts)
+    by_category = Counter((prompt.label, prompt.category) for prompt in prompts)
+    faults: dict[str, None] = {}
+    for policy in settings.policies:
+        ceilings = settings.ceilings_of(policy)
+        family = sum(ceiling.decide is Decide.EXCEEDED for ceiling in ceilings)
+        for ceiling in ceilings:
+            label = _NEEDS.get(ceiling.measure)
+            if label is None:
+                n = len(prompts)
+            elif ceiling.category is None:
+                n = by_label[label]
+            else:
+                n = by_category[label, ceiling.category]
+            why = why_undecidable(ceiling, n, family=family)
+            if why is not None:
+                faults[f"ceiling {ceiling.name} of {ceiling.limit!r}: {why}"] = None
+    return list(faults)
 
 
 def _unknown_names(part: CorpusPart) -> list[str]:

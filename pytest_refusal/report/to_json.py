@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import assert_never
 
 from pytest_refusal.gate import Gate
+from pytest_refusal.metrics.intervals import rate_interval
 from pytest_refusal.metrics.rates import Rate
 from pytest_refusal.outcome import Evaluated, Outcome, Trial, Unevaluated
 from pytest_refusal.report.report import SCHEMA_VERSION, PolicyReport, Report
@@ -105,12 +106,20 @@ def _plain_policy(policy: PolicyReport, *, redact: bool) -> dict[str, object]:
 
 
 def _plain_rate(rate: Rate) -> dict[str, object]:
+    interval = rate_interval(rate)
     return {
         "value": rate.value,
         "numerator": rate.numerator,
         "denominator": rate.denominator,
         "unevaluated": rate.unevaluated,
         "worst_case": rate.worst_case,
+        "interval": interval
+        and {
+            "lower": interval.lower,
+            "upper": interval.upper,
+            "level": interval.confidence_level,
+            "method": interval.method.value,
+        },
     }
 
 
@@ -125,6 +134,8 @@ def _plain_gate(gate: Gate) -> dict[str, object]:
                 "measure": ruling.ceiling.measure.value,
                 "category": ruling.ceiling.category,
                 "limit": ruling.ceiling.limit,
+                "decide": ruling.ceiling.decide.value,
+                "confidence_level": ruling.ceiling.confidence_level,
                 "value": ruling.value,
                 "held": ruling.held,
                 "reason": ruling.reason,

@@ -9,7 +9,7 @@ from enum import StrEnum
 from pytest_refusal.escape import one_line
 from pytest_refusal.gate import Ruling
 from pytest_refusal.metrics.rates import Rate
-from pytest_refusal.metrics.wording import NO_DATA, fraction, number
+from pytest_refusal.metrics.wording import NO_DATA, fraction, interval_of, number
 from pytest_refusal.report.report import PolicyReport, Report
 
 _MOST_NAMED = 10
@@ -60,14 +60,18 @@ def _rates(policy: PolicyReport) -> Iterator[Line]:
     yield Line(text=f"{name}: {evaluated}, {cells}", style=Style.STRONG)
     yield Line(text=f"  under-refusal  {_or_one_sided(tally.under_refusal, 'unsafe')}")
     yield Line(text=f"  over-refusal   {_or_one_sided(tally.over_refusal, 'safe')}")
-    yield Line(text=f"  accuracy       {fraction(tally.accuracy)}")
+    yield Line(text=f"  accuracy       {_with_interval(tally.accuracy)}")
     yield Line(text=f"  ECE            {_ece(policy)}")
 
 
 def _or_one_sided(rate: Rate, label: str) -> str:
     if rate.denominator + rate.unevaluated == 0:
         return f"{NO_DATA}: there is no {label} prompt"
-    return fraction(rate)
+    return _with_interval(rate)
+
+
+def _with_interval(rate: Rate) -> str:
+    return "; ".join(filter(None, (fraction(rate), interval_of(rate))))
 
 
 def _ece(policy: PolicyReport) -> str:
