@@ -157,23 +157,28 @@ class Tally:
 
         None if no outcome stated a confidence.
         """
-        if not self.stated:
-            return None
-        counts: Counter[tuple[float, bool]] = Counter()
-        for (confidence, correct), n in self.confidences.items():
-            counts[DEFAULT_CONFIDENCE if confidence is None else confidence, correct] += n
-        return calibration_error(counts, bins)
+        return calibration_error(self.confidence_counts(), bins) if self.stated else None
 
     def ece_stated(self, bins: int) -> float | None:
         """Compute the expected calibration error of those that stated one; None if none did."""
-        if not self.stated:
-            return None
-        counts = {
-            (confidence, correct): n
-            for (confidence, correct), n in self.confidences.items()
-            if confidence is not None
-        }
-        return calibration_error(counts, bins)
+        return calibration_error(self.stated_counts(), bins) if self.stated else None
+
+    def confidence_counts(self) -> Counter[tuple[float, bool]]:
+        """Count confidence and being right of all evaluated, a missing one as 0.5."""
+        counts: Counter[tuple[float, bool]] = Counter()
+        for (confidence, correct), n in self.confidences.items():
+            counts[DEFAULT_CONFIDENCE if confidence is None else confidence, correct] += n
+        return counts
+
+    def stated_counts(self) -> Counter[tuple[float, bool]]:
+        """Count confidence and being right of those that stated one."""
+        return Counter(
+            {
+                (confidence, correct): n
+                for (confidence, correct), n in self.confidences.items()
+                if confidence is not None
+            }
+        )
 
     def _verdicts_on(self, label: Label) -> Counter[VerdictKind | None]:
         kinds: Counter[VerdictKind | None] = Counter()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 import os
@@ -9,7 +10,16 @@ from pathlib import Path
 
 import pytest
 
-from pytest_refusal.metrics.calibration import calibration_bins, expected_calibration_error
+from pytest_refusal.metrics.bootstrap import mean_interval
+from pytest_refusal.metrics.calibration import (
+    adaptive_calibration_error,
+    bins_of,
+    calibration_bins,
+    count_confidences,
+    expected_calibration_error,
+)
+from pytest_refusal.metrics.calibration_bootstrap import calibration_intervals
+from pytest_refusal.metrics.calibration_chance import chance_level, debiased_squared_error
 from pytest_refusal.metrics.decisions import (
     Decide,
     LimitedRate,
@@ -29,6 +39,13 @@ from pytest_refusal.metrics.intervals import (
     jeffreys_interval,
     wilson_interval,
 )
+from pytest_refusal.metrics.paired import (
+    bonett_price_interval,
+    mcnemar_exact_p_value,
+    mcnemar_midp_p_value,
+    paired_mean_difference,
+)
+from pytest_refusal.metrics.proper_scores import brier_score, log_loss
 from pytest_refusal.metrics.rates import Rate
 from pytest_refusal.metrics.samples import (
     all_of_k,
@@ -136,7 +153,90 @@ def decision(successes, n, ceiling, confidence_level):
     }
 
 
+def brier(confidence, correct):
+    found = dataclasses.asdict(brier_score(count_confidences(confidence, correct)))
+    return {"brier": found.pop("score")} | found
+
+
+def loss(confidence, correct, clip):
+    counts = count_confidences(confidence, correct)
+    return log_loss(counts, 1e-15 if clip is None else clip).loss
+
+
+def adaptive(confidence, correct, bins):
+    return adaptive_calibration_error(count_confidences(confidence, correct), bins).error
+
+
+def debiased(confidence, correct, bins):
+    counts = count_confidences(confidence, correct)
+    table = bins_of(counts, bins)
+    squared = debiased_squared_error(counts, bins).squared
+    return {
+        "debiased_squared": squared,
+        "debiased_l2": math.sqrt(squared),
+        "plugin_l2": math.sqrt(sum(b.count * b.gap**2 for b in table) / len(confidence)),
+    }
+
+
+def if_calibrated(confidence, bins):
+    return chance_level(count_confidences(confidence, [1] * len(confidence)), bins)
+
+
+def curve(confidence, correct, bins, confidence_level):
+    return [
+        {
+            "bin": b.index,
+            "count": b.count,
+            "mean_confidence": b.mean_confidence,
+            "accuracy": b.accuracy,
+            "interval": ends(b.accuracy_interval(confidence_level)),
+        }
+        for b in calibration_bins(confidence, correct, bins)
+    ]
+
+
+def bootstrap_ece(confidence, correct, bins, confidence_level, resamples, method):
+    prompts = [[pair] for pair in zip(confidence, correct, strict=True)]
+    return ends(
+        calibration_intervals(
+            prompts, bins, confidence_level=confidence_level, resamples=resamples
+        ).ece
+    )
+
+
+def bootstrap_mean(values, confidence_level, resamples, method):
+    return ends(mean_interval(values, confidence_level=confidence_level, resamples=resamples))
+
+
+def paired_table(only_first, only_second, n, confidence_level, method):
+    return {
+        "difference": (only_first - only_second) / n,
+        "interval": ends(bonett_price_interval(only_first, only_second, n, confidence_level)),
+    }
+
+
+def paired_means(first, second, confidence_level):
+    found = paired_mean_difference(first, second, confidence_level)
+    return {
+        "difference": found.difference,
+        "standard_error": found.standard_error,
+        "interval": ends(found.interval),
+    }
+
+
 COMPUTED = {
+    "mcnemar_exact_p_value": mcnemar_exact_p_value,
+    "mcnemar_midp_p_value": mcnemar_midp_p_value,
+    "paired_difference_interval": paired_table,
+    "paired_mean_difference_interval": paired_means,
+    "brier_score": brier,
+    "log_loss": loss,
+    "adaptive_calibration_error": adaptive,
+    "debiased_squared_calibration_error": debiased,
+    "expected_ece_if_calibrated": if_calibrated,
+    "reliability_curve": curve,
+    "bootstrap_ece_interval": bootstrap_ece,
+    "bootstrap_mean_interval": bootstrap_mean,
     "expected_calibration_error": ece,
     "rates": rates,
     "wilson_interval": by_method(wilson_interval),
