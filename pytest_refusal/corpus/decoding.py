@@ -5,53 +5,69 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Iterator
-from io import TextIOWrapper
-from typing import BinaryIO
+from io import BufferedReader, TextIOWrapper
 
 from pytest_refusal.corpus.faults import UnreadableError
 
 #: Characters in one line; nothing that is a prompt comes near.
 LONGEST_LINE = 16 * 2**20
 
-#: Characters in a file whose format can only be read as a whole.
+#: Characters in a file that is read line by line, and in one that is read as a whole.
+LARGEST = 2**30
 LARGEST_WHOLE = 256 * 2**20
+
+_DEFAULT = "utf-8-sig"
 
 # Decoding marks bytes that are not in the encoding as these; the text itself cannot hold them.
 _UNDECODED = re.compile("[\udc80-\udcff]")
 
 
 class Source:
-    """The text of one open file; to be closed.
+    """One open file, as bytes or as text; to be closed.
 
+    encoding: None for UTF-8, with or without a byte order mark.
     undecoded: the lines, from 1, that held bytes outside the encoding.
     """
 
-    def __init__(self, stream: BinaryIO) -> None:
-        self._stream = stream
-        self._text: TextIOWrapper | None = None
+    def __init__(self, stream: BufferedReader, encoding: str | None = None) -> None:
+        self.binary = stream
+        self.encoding = encoding or "UTF-8"
         self.undecoded: list[int] = []
+        self._codec = encoding or _DEFAULT
+        self._text: TextIOWrapper | None = None
 
     def lines(self, *, newline: str | None = None) -> Iterator[str]:
-        r"""Read line by line.  newline: as for `open`; None makes every line end in "\\n".
+        r"""Read line by line.  newline: as for `open`; None makes every line end in "\n".
 
-        Raises UnreadableError for a line without end, and for UTF-16.
+        Raises UnreadableError for what has no end, and for UTF-16 that nobody told of.
         """
         text = self._decoded(newline)
-        number = 0
-        while line := text.readline(LONGEST_LINE + 1):
-            number += 1
-            if len(line) > LONGEST_LINE:
-                raise UnreadableError(number, f"the line is longer than {LONGEST_LINE} characters")
-            if not line.isascii() and _UNDECODED.search(line):
-                self.undecoded.append(number)
-            yield line
+        number = total = 0
+        try:
+            while line := text.readline(LONGEST_LINE + 1):
+                number += 1
+                total += len(line)
+                if len(line) > LONGEST_LINE:
+                    what = f"the line is longer than {LONGEST_LINE} characters"
+                    raise UnreadableError(number, what)
+                if total > LARGEST:
+                    raise UnreadableError(number, f"the file has more than {LARGEST} characters")
+                if not line.isascii() and _UNDECODED.search(line):
+                    self.undecoded.append(number)
+                yield line
+        except UnicodeError as error:
+            raise self._not_decodable(number + 1) from error
 
     def whole(self) -> str:
-        r"""Read all, with every line ending in "\\n".
+        r"""Read all, with every line ending in "\n".
 
-        Raises UnreadableError for a file too large to be read at once, and for UTF-16.
+        Raises UnreadableError for a file too large to be read at once, and for UTF-16 that
+        nobody told of.
         """
-        text = self._decoded(None).read(LARGEST_WHOLE + 1)
+        try:
+            text = self._decoded(None).read(LARGEST_WHOLE + 1)
+        except UnicodeError as error:
+            raise self._not_decodable(1) from error
         if len(text) > LARGEST_WHOLE:
             raise UnreadableError(
                 1,
@@ -65,14 +81,20 @@ class Source:
 
     def close(self) -> None:
         """Let go of the file."""
-        (self._text or self._stream).close()
+        (self._text or self.binary).close()
 
     def _decoded(self, newline: str | None) -> TextIOWrapper:
-        start = self._stream.read(2)
-        self._stream.seek(0)
-        if start in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
-            raise UnreadableError(1, "the file is in UTF-16; save it as UTF-8")
+        start = self.binary.peek(2)[:2]
+        if self._codec == _DEFAULT and start in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+            raise UnreadableError(
+                1,
+                "the file is in UTF-16; save it as UTF-8, or say it in pyproject.toml, under "
+                '[[tool.pytest-refusal.corpora]], as encoding = "utf-16"',
+            )
         self._text = TextIOWrapper(
-            self._stream, encoding="utf-8-sig", errors="surrogateescape", newline=newline
+            self.binary, encoding=self._codec, errors="surrogateescape", newline=newline
         )
         return self._text
+
+    def _not_decodable(self, line: int) -> UnreadableError:
+        return UnreadableError(line, f"from here on, the file is not in {self.encoding}")

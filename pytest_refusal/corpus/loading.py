@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from os import fspath
 from pathlib import Path
 
-from pytest_refusal.corpus.decoding import Source
-from pytest_refusal.corpus.faults import Fault, UnreadableError, fault_lines
-from pytest_refusal.corpus.formats import reader_of
-from pytest_refusal.corpus.mapping import mapped
-from pytest_refusal.corpus.prompts import PromptBuilder
-from pytest_refusal.corpus.rows import Broken
+from pytest_refusal.corpus.faults import fault_lines
+from pytest_refusal.corpus.reading import FileReading, read_corpus_file
+from pytest_refusal.corpus.sampling import sampled
 from pytest_refusal.corpus.sources import CorpusFile, find_corpora
+from pytest_refusal.corpus.tables import CorpusTable
 from pytest_refusal.corpus.validation import Note, compare
 from pytest_refusal.errors import CorpusError
 from pytest_refusal.prompt import Prompt
@@ -23,24 +21,27 @@ from pytest_refusal.prompt import Prompt
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loaded:
-    """The prompts of a run, in the order of the files, and what to know about them."""
+    """The prompts of a run, in the order of the files, and what to know about them.
+
+    readings: how each file was read; their prompts are those before any sample was taken.
+    """
 
     prompts: tuple[Prompt, ...]
     notes: tuple[Note, ...]
+    readings: tuple[FileReading, ...] = ()
 
 
 def load(files: Iterable[CorpusFile]) -> Loaded:
     """Read and check files.  Raises CorpusError with every fault of every file."""
-    prompts: list[Prompt] = []
-    faults: list[Fault] = []
     with _no_collection():
-        for file in files:
-            faults.extend(_read(file, prompts))
+        named = tuple(files)
+        readings = tuple(read_corpus_file(file) for file in named)
+        prompts = _sampled(named, readings)
         contradictions, notes = compare(prompts)
-    faults.extend(contradictions)
-    if faults:
-        raise CorpusError(fault_lines(faults))
-    return Loaded(prompts=tuple(prompts), notes=notes)
+    faults = [fault for reading in readings for fault in reading.faults]
+    if faults or contradictions:
+        raise CorpusError(fault_lines([*faults, *contradictions]))
+    return Loaded(prompts=tuple(prompts), notes=notes, readings=readings)
 
 
 def load_files(files: Sequence[CorpusFile]) -> tuple[Prompt, ...]:
@@ -57,32 +58,19 @@ def load_corpus(*paths: str | Path) -> list[Prompt]:
     return list(load_files(find_corpora([fspath(path) for path in paths], base=Path.cwd())))
 
 
-def _read(file: CorpusFile, prompts: list[Prompt]) -> list[Fault]:
-    """Add the prompts of a file to `prompts`, and return its faults."""
-    builder: PromptBuilder | None = None
-    faults: list[Fault] = []
-    before = len(prompts)
-    try:
-        with closing(Source(file.path.open("rb"))) as source:
-            try:
-                sheet = reader_of(file.path)(source)
-                builder = PromptBuilder(file, ours=sheet.ours, defaults=sheet.defaults)
-                for row in mapped(sheet):
-                    if isinstance(row, Broken):
-                        builder.refuse(row)
-                    elif (prompt := builder.build(row)) is not None:
-                        prompts.append(prompt)
-            except UnreadableError as error:
-                faults.append(Fault(file.name, error.line, error.what))
-            if source.undecoded:
-                faults.append(_undecoded(file, source.undecoded))
-    except OSError as error:
-        faults.append(Fault(file.name, 1, f"cannot be read: {error.strerror or error}"))
-    if builder is not None:
-        faults.extend(builder.faults())
-    if not faults and len(prompts) == before:
-        faults.append(Fault(file.name, 1, "the file has no prompts"))
-    return faults
+def _sampled(files: Sequence[CorpusFile], readings: Sequence[FileReading]) -> list[Prompt]:
+    prompts: list[Prompt] = []
+    of_table: dict[int, tuple[CorpusTable, list[Prompt]]] = {}
+    for file, reading in zip(files, readings, strict=True):
+        if file.table is None or file.table.sample is None:
+            prompts.extend(reading.prompts)
+        else:
+            # One sample over all files of a table, which come where the first of them stands.
+            _, gathered = of_table.setdefault(id(file.table), (file.table, []))
+            gathered.extend(reading.prompts)
+    for table, gathered in of_table.values():
+        prompts.extend(sampled(gathered, table.sample or 0, seed=table.seed))
+    return prompts
 
 
 @contextmanager
@@ -96,8 +84,3 @@ def _no_collection() -> Iterator[None]:
     finally:
         if was_enabled:
             gc.enable()
-
-
-def _undecoded(file: CorpusFile, lines: list[int]) -> Fault:
-    more = f" (nor {len(lines) - 1} more lines)" if len(lines) > 1 else ""
-    return Fault(file.name, lines[0], f"this line is not UTF-8{more}; save the file as UTF-8")

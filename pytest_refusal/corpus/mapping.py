@@ -1,55 +1,171 @@
-"""Which column of a table is which field of a prompt. No I/O."""
+"""Rows of any table to rows in our own fields, as a layout says. No I/O."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from fnmatch import fnmatchcase
 
-from pytest_refusal.corpus.faults import did_you_mean, listing
-from pytest_refusal.corpus.prompts import FIELDS
-from pytest_refusal.corpus.rows import Broken, Row, Sheet
+from pytest_refusal.corpus.conversation import messages_of
+from pytest_refusal.corpus.faults import did_you_mean, listing, quoted
+from pytest_refusal.corpus.fields import FIELDS
+from pytest_refusal.corpus.layout import Layout, PairRule
+from pytest_refusal.corpus.rows import Broken, Row
+from pytest_refusal.prompt import Label
 
-
-def mapped(sheet: Sheet) -> Iterator[Row | Broken]:
-    """Give the rows of a sheet the names of our fields; empty cells and other columns go.
-
-    A table without a column for the prompt is one fault, not one for each row.
-    """
-    if sheet.ours:
-        return sheet.rows
-    columns = _own_columns(sheet.columns)
-    if "prompt" not in columns:
-        close = did_you_mean("prompt", sheet.columns)
-        what = (
-            f"the table has no column `prompt`; its columns are "
-            f"{listing(sheet.columns)}{close or '.'} Other columns are mapped in pyproject.toml, "
-            "under [[tool.pytest-refusal.corpora]]"
-        )
-        return iter([Broken(1, what)])
-    return _renamed(sheet.rows, columns)
+Fields = Mapping[str, object]
 
 
-def _own_columns(columns: tuple[str, ...]) -> Mapping[str, str]:
+def own_layout(columns: tuple[str, ...]) -> Layout:
+    """Return the layout of a table whose header has the names of our fields, in any case."""
     by_folded = {name.casefold(): name for name in columns}
-    return {field: by_folded[field] for field in FIELDS if field in by_folded}
+    return Layout(columns={name: (by_folded[name],) for name in FIELDS if name in by_folded})
 
 
-def _renamed(rows: Iterator[Row | Broken], columns: Mapping[str, str]) -> Iterator[Row | Broken]:
-    pairs = tuple(columns.items())
+def missing_columns(layout: Layout, columns: tuple[str, ...]) -> list[str]:
+    """Say what is wrong where a table lacks the columns that a layout names.
+
+    columns: the header of the table.
+    """
+    header = set(columns)
+    faults = []
+    wanted = {"prompt": layout.columns.get("prompt", ()), **layout.columns}
+    wanted |= {f"prompt in {code}": (where,) for code, where in layout.languages.items()}
+    for name, places in wanted.items():
+        if name == "prompt" and layout.languages:
+            continue
+        if not any(place in header or place.split(".")[0] in header for place in places):
+            named = f": {listing(places)} is none of them" if places else ""
+            close = did_you_mean(places[0] if places else name, columns)
+            faults.append(
+                f"the table has no column for the {name}{named}; its columns are "
+                f"{listing(columns)}{close or '.'} Columns are mapped in pyproject.toml, under "
+                "[[tool.pytest-refusal.corpora]]"
+            )
+    return faults
+
+
+def mapped(
+    rows: Iterator[Row | Broken], layout: Layout, keep: Callable[[Fields], bool] | None = None
+) -> Iterator[Row | Broken]:
+    """Give rows the names of our fields; empty values and other columns go.
+
+    keep: which rows count, by their own columns.
+    A table with a column for each language gives a row for each of them.
+    """
+    pair_of = _pairing(layout.pairs)
+    label_of = _labelling(layout.labels)
+    columns = tuple((name, where) for name, where in layout.columns.items() if name != "prompt")
+    prompts = _prompt_places(layout)
     for row in rows:
         if isinstance(row, Broken):
             yield row
+            continue
+        theirs = row.fields
+        pair_name = pair_of(theirs)  # counted before any row is left out
+        if keep is not None and not keep(theirs):
+            continue
+        ours: dict[str, object] = dict(layout.constants)
+        for name, places in columns:
+            value = _first(theirs, places)
+            if value is not None:
+                ours[name] = value if name != "label" else label_of(value)
+        if pair_name is not None:
+            ours["pair"] = pair_name
+        passage = None if layout.context is None else _find(theirs, layout.context)
+        yield from (
+            Row(row.line, fields)
+            for code, places in prompts
+            for fields in [_with_prompt(ours, theirs, code, places, passage)]
+        )
+
+
+def _prompt_places(layout: Layout) -> tuple[tuple[str | None, tuple[str, ...]], ...]:
+    if layout.languages:
+        return tuple((code, (where,)) for code, where in layout.languages.items())
+    return ((None, layout.columns.get("prompt", ())),)
+
+
+def _with_prompt(
+    ours: Fields, theirs: Fields, code: str | None, places: tuple[str, ...], passage: object
+) -> dict[str, object]:
+    # An empty prompt must be seen as such, so blanks are not passed over here.
+    value = _first(theirs, places)
+    if value is None and any(_find(theirs, place) is not None for place in places):
+        value = ""
+    fields = {**ours, "prompt": messages_of(value)}
+    if isinstance(passage, str) and isinstance(value, str) and passage.strip():
+        fields["prompt"] = f"{passage}\n\n---\n\n{value}"
+    if code is not None:
+        fields["language"] = code
+        if "id" in ours:
+            fields["id"] = f"{ours['id']}-{code}"
+    return fields
+
+
+def _first(fields: Fields, places: tuple[str, ...]) -> object:
+    for place in places:
+        value = _find(fields, place)
+        if value is not None and not (isinstance(value, str) and (not value or value.isspace())):
+            return value
+    return None
+
+
+def _find(fields: Fields, place: str) -> object:
+    value = fields.get(place)
+    if value is None and "." in place:
+        value = _walk(fields, place.split("."))
+    return _plain(value)
+
+
+def _walk(value: object, path: list[str]) -> object:
+    for number, part in enumerate(path):
+        if isinstance(value, Mapping):
+            value = value.get(part)
+        elif isinstance(value, list) and part == "*":
+            found = (_walk(item, path[number + 1 :]) for item in value)
+            return [item for item in found if item is not None]
+        elif isinstance(value, list) and part.isdecimal() and len(part) < 6:
+            value = value[int(part)] if int(part) < len(value) else None
         else:
-            fields = row.fields
-            yield Row(
-                row.line,
-                {
-                    name: value
-                    for name, column in pairs
-                    if (value := fields.get(column)) is not None
-                    and (name == "prompt" or not _is_blank(value))
-                },
-            )
+            return None
+    return value
 
 
-def _is_blank(value: object) -> bool:
-    return isinstance(value, str) and (not value or value.isspace())
+def _plain(value: object) -> object:
+    # What a table calls 1 or true is a word to us.
+    return quoted(value) if isinstance(value, int | float) else value
+
+
+def _labelling(patterns: tuple[tuple[str, Label], ...]) -> Callable[[object], object]:
+    if not patterns:
+        return lambda value: value
+    folded = tuple((pattern.casefold(), label.value) for pattern, label in patterns)
+    known: dict[str, str | None] = {}
+
+    def label_of(value: object) -> object:
+        for word in value if isinstance(value, list) else [value]:
+            text = word.strip().casefold() if isinstance(word, str) else quoted(_plain(word))
+            if text not in known:
+                known[text] = next((lab for pat, lab in folded if fnmatchcase(text, pat)), None)
+            if known[text] is not None:
+                return known[text]
+        # Not among the patterns: left for the check of the prompt to name.
+        return value
+
+    return label_of
+
+
+def _pairing(rule: PairRule | None) -> Callable[[Fields], str | None]:
+    if rule is None:
+        return lambda _: None
+    seen: Counter[str] = Counter()
+
+    def pair_of(fields: Fields) -> str | None:
+        kind = fields.get(rule.column)
+        if not isinstance(kind, str) or kind not in rule.group_of:
+            return None
+        seen[kind] += 1
+        return f"{rule.group_of[kind]}-{seen[kind]}"
+
+    return pair_of

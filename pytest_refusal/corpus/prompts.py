@@ -8,6 +8,7 @@ from sys import intern
 from typing import Any
 
 from pytest_refusal.corpus.faults import Fault, did_you_mean, listing, quoted
+from pytest_refusal.corpus.fields import DEFAULTABLE, FIELDS
 from pytest_refusal.corpus.rows import Broken, Row
 from pytest_refusal.corpus.sources import CorpusFile
 from pytest_refusal.prompt import (
@@ -18,24 +19,6 @@ from pytest_refusal.prompt import (
     Role,
     conversation_sha256,
 )
-
-#: The fields of a prompt, in the order in which a table has them.
-FIELDS = (
-    "id",
-    "prompt",
-    "label",
-    "category",
-    "severity",
-    "source",
-    "tags",
-    "note",
-    "taxonomy",
-    "pair",
-    "language",
-)
-
-#: The fields that can be given once for a whole file.
-DEFAULTABLE = tuple(name for name in FIELDS if name not in {"id", "prompt"})
 
 _LABELS: Mapping[object, Label] = {label.value: label for label in Label}
 _ROLES: Mapping[object, Role] = {role.value: role for role in Role}

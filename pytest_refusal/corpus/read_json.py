@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator
 from typing import NoReturn
 
 from pytest_refusal.corpus.decoding import Source
-from pytest_refusal.corpus.faults import UnreadableError, did_you_mean, listing, quoted
-from pytest_refusal.corpus.rows import Broken, Row, Sheet
+from pytest_refusal.corpus.documents import Member, sheet_of_members
+from pytest_refusal.corpus.faults import UnreadableError, quoted
+from pytest_refusal.corpus.rows import Broken, Dialect, Row, Sheet, row_of
 
-_KEYS = ("defaults", "prompts")
 _WHITE = " \t\n\r"
 _SPACE = re.compile(f"[{_WHITE}]*")
 
@@ -24,21 +25,26 @@ class _RefusedError(ValueError):
     """JSON as Python reads it, but not as it is defined, or not without loss."""
 
 
-def read_jsonl(source: Source) -> Sheet:
+def read_jsonl(source: Source, _dialect: Dialect) -> Sheet:
     """Read one object a line; empty lines are passed over."""
     return Sheet(rows=_line_rows(source), ours=True)
 
 
-def read_json(source: Source) -> Sheet:
-    """Read a list of objects, or `{"defaults": {}, "prompts": []}`."""
+def read_json(source: Source, dialect: Dialect) -> Sheet:
+    """Read a list of objects or texts, or a document that has one."""
     text = _Text(source.whole())
+    if dialect.records is not None:
+        text.descend(dialect.records.split("."))
+        return Sheet(rows=_list_rows(text), ours=True)
     match text.peek():
         case "":
             raise UnreadableError(1, "the file is empty; JSON here is a list of prompts")
         case "[":
-            return Sheet(rows=_list_rows(text, text.elements(), then_end=True), ours=True)
+            return Sheet(rows=_list_rows(text, then_end=True), ours=True)
         case "{":
-            return _document(text)
+            members = text.document()
+            text.end()
+            return sheet_of_members(members)
     raise UnreadableError(
         text.line, 'JSON here is a list of prompts, or {"defaults": {}, "prompts": []}'
     )
@@ -56,52 +62,17 @@ def _line_rows(source: Source) -> Iterator[Row | Broken]:
             yield Broken(number, _in_words(error))
         else:
             if end == len(text):
-                yield _row(number, value)
+                yield row_of(number, value)
             else:
-                yield Broken(
-                    number,
-                    f"a line holds one object, and {quoted(text[end:].lstrip()[0])} follows it",
-                )
+                follows = quoted(text[end:].lstrip()[0])
+                yield Broken(number, f"a line holds one object, and {follows} follows it")
 
 
-def _list_rows(
-    text: _Text, elements: Iterator[tuple[int, object]], *, then_end: bool = False
-) -> Iterator[Row | Broken]:
-    for line, value in elements:
-        yield _row(line, value)
+def _list_rows(text: _Text, *, then_end: bool = False) -> Iterator[Row | Broken]:
+    for line, value in text.elements():
+        yield row_of(line, value)
     if then_end:
         text.end()
-
-
-def _document(text: _Text) -> Sheet:
-    rows: list[Row | Broken] = []
-    defaults: Row | None = None
-    seen: set[str] = set()
-    for line, key in text.members():
-        if key in seen:
-            raise UnreadableError(line, f"the key {quoted(key)} stands twice in one object")
-        seen.add(key)
-        if key == "prompts" and text.peek() == "[":
-            rows.extend(_list_rows(text, text.elements()))
-            continue
-        value = text.value()
-        if key == "defaults" and isinstance(value, dict):
-            defaults = Row(line, value)
-        elif key in _KEYS:
-            wanted = "a list" if key == "prompts" else "an object"
-            rows.append(Broken(line, f"{quoted(key)} must be {wanted}"))
-        else:
-            close = did_you_mean(key, _KEYS)
-            what = f"unknown key {quoted(key)}; allowed are {listing(_KEYS)}{close}"
-            rows.append(Broken(line, what))
-    text.end()
-    return Sheet(rows=iter(rows), ours=True, defaults=defaults)
-
-
-def _row(line: int, value: object) -> Row | Broken:
-    if isinstance(value, dict):
-        return Row(line, value)
-    return Broken(line, f"a prompt is an object of fields, and this is {quoted(value)}")
 
 
 class _Text:
@@ -162,10 +133,39 @@ class _Text:
             if self._take(",", "}") == "}":
                 return
 
+    def document(self) -> dict[str, Member]:
+        """Read an object, with the lines of its lists."""
+        members: dict[str, Member] = {}
+        for line, key in self.members():
+            if key in members:
+                raise UnreadableError(line, _twice(key))
+            if self.peek() == "[":
+                elements = list(self.elements())
+                values = [value for _, value in elements]
+                members[key] = Member(line, values, tuple(at for at, _ in elements))
+            else:
+                members[key] = Member(line, self.value())
+        return members
+
+    def descend(self, path: list[str]) -> None:
+        """Go to the value that lies under these keys."""
+        for number, part in enumerate(path, start=1):
+            if self.peek() != "{" or all(key != part for key in self._keys_passing_over(part)):
+                where = quoted(".".join(path[:number]))
+                raise UnreadableError(self.line, f"there is no {where}, which `records` names")
+        if self.peek() != "[":
+            raise UnreadableError(self.line, f"{quoted('.'.join(path))} is no list of prompts")
+
     def end(self) -> None:
         """Make sure that nothing follows."""
         if self.peek():
             self._expected("the end of the file")
+
+    def _keys_passing_over(self, wanted: str) -> Iterator[str]:
+        for _, key in self.members():
+            yield key
+            if key != wanted:
+                self.value()
 
     def _take(self, *signs: str) -> str:
         sign = self.peek()
@@ -187,11 +187,13 @@ def _decoder() -> json.JSONDecoder:
 def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
     fields = dict(pairs)
     if len(fields) < len(pairs):
-        keys = [key for key, _ in pairs]
-        twice = next(key for key in keys if keys.count(key) > 1)
-        msg = f"the key {quoted(twice)} stands twice in one object"
-        raise _RefusedError(msg)
+        counts = Counter(key for key, _ in pairs)
+        raise _RefusedError(_twice(counts.most_common(1)[0][0]))
     return fields
+
+
+def _twice(key: str) -> str:
+    return f"the key {quoted(key)} stands twice in one object"
 
 
 def _constant(name: str) -> NoReturn:

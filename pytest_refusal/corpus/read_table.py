@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pytest_refusal.corpus.decoding import LONGEST_LINE, Source
 from pytest_refusal.corpus.faults import UnreadableError, listing
-from pytest_refusal.corpus.rows import Broken, Row, Sheet
+from pytest_refusal.corpus.rows import Broken, Dialect, Row, Sheet
 
 if TYPE_CHECKING:
     import _csv
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 _BATCH = 512
 
 
-def read_csv(source: Source) -> Sheet:
-    """Read cells that are set apart by commas."""
-    return _read(source, delimiter=",")
+def read_csv(source: Source, dialect: Dialect) -> Sheet:
+    """Read cells that are set apart by commas, or by what the dialect says."""
+    return _read(source, delimiter=dialect.delimiter or ",")
 
 
-def read_tsv(source: Source) -> Sheet:
-    """Read cells that are set apart by tabs."""
-    return _read(source, delimiter="\t")
+def read_tsv(source: Source, dialect: Dialect) -> Sheet:
+    """Read cells that are set apart by tabs, or by what the dialect says."""
+    return _read(source, delimiter=dialect.delimiter or "\t")
 
 
 def _read(source: Source, *, delimiter: str) -> Sheet:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from pytest_refusal.corpus.decoding import Source
 from pytest_refusal.corpus.faults import UnreadableError, did_you_mean, listing, quoted
-from pytest_refusal.corpus.rows import Broken, Row, Sheet
+from pytest_refusal.corpus.rows import Broken, Dialect, Row, Sheet
 
 _TABLES = ("defaults", "prompt")
 _LINE = re.compile(r" \(at line (\d+), column \d+\)$")
@@ -31,7 +31,7 @@ _PARTS = re.compile(
 )
 
 
-def read_toml(source: Source) -> Sheet:
+def read_toml(source: Source, _dialect: Dialect) -> Sheet:
     """Read the prompts of a document, each at the line of its header."""
     text = source.whole()
     document = _parsed(text)

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from pytest_refusal.corpus.faults import quoted
+
 
 class Row(NamedTuple):
     """One prompt as the file has it, not yet checked. Lines count from 1."""
@@ -22,12 +24,24 @@ class Broken(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Dialect:
+    """What a reader must be told, where the file does not tell.
+
+    delimiter: what sets the cells of a table apart.
+    records: the dotted path to the list of prompts in a document.
+    """
+
+    delimiter: str | None = None
+    records: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Sheet:
     """The rows of one file, read as they are asked for.
 
-    ours: whether the file is in our own form, where an unknown field is a fault; else a
-    table, in which all is text, an empty cell is none, and other columns are left alone.
-    columns: the header of a table, () for our own form.
+    ours: whether the format is one of our own, in which an unknown field is a fault unless
+    the fields are mapped; else other columns are left alone.
+    columns: the header of a table, () where only the rows themselves tell.
     defaults: what holds for every row that does not say otherwise.
     """
 
@@ -35,3 +49,12 @@ class Sheet:
     ours: bool
     columns: tuple[str, ...] = ()
     defaults: Row | None = None
+
+
+def row_of(line: int, value: object) -> Row | Broken:
+    """Return the row that a value stands for: an object of fields, or the bare text."""
+    if isinstance(value, Mapping):
+        return Row(line, value)
+    if isinstance(value, str):
+        return Row(line, {"prompt": value})
+    return Broken(line, f"a prompt is an object of fields, or a text, and this is {quoted(value)}")

@@ -7,18 +7,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path, PurePath
 
 from pytest_refusal.corpus.faults import did_you_mean, listing, quoted
+from pytest_refusal.corpus.formats import SUFFIXES, format_of
+from pytest_refusal.corpus.tables import CorpusTable
 from pytest_refusal.errors import SettingsError
 
 #: The corpora that run where none is configured.
 BUNDLED = ("taxonomy", "lookalikes")
 
-#: What the name of a corpus ends in.
-SUFFIXES = (".toml", ".jsonl", ".json", ".csv", ".tsv")
+#: The beginning of an entry that names a data set of the Hugging Face hub.
+HOSTED = "hf:"
 
 #: A pattern or folder that leads over more entries than this has gone astray.
 MOST_ENTRIES = 100_000
@@ -30,15 +32,22 @@ class CorpusFile:
 
     path: absolute; links are not resolved.
     name: the short form for reports and node ids, with "/" on every system.
+    table: how the configuration says that it is to be read; None where it says nothing.
     """
 
     path: Path
     name: str
+    table: CorpusTable | None = field(default=None, compare=False)
 
     @property
     def is_bundled(self) -> bool:
         """Whether it came with the package."""
         return self.path.parent == bundled_folder()
+
+    @property
+    def is_hosted(self) -> bool:
+        """Whether it is a data set that the `datasets` library is to find."""
+        return self.name.startswith(HOSTED)
 
 
 def bundled_folder() -> Path:
@@ -54,59 +63,70 @@ def bundled_names() -> tuple[str, ...]:
     return tuple(dict.fromkeys((*BUNDLED, *found)))
 
 
-def find_corpora(entries: Sequence[str], *, base: Path) -> tuple[CorpusFile, ...]:
+def find_corpora(
+    entries: Sequence[str], *, base: Path, tables: Sequence[CorpusTable] = ()
+) -> tuple[CorpusFile, ...]:
     """Return the files that `entries` name, each once, in the order of the entries.
 
-    entries: files, folders (searched to the bottom), globs, or names of bundled corpora; a
-    path is relative to `base`.  No entries mean the bundled corpora.
+    entries: files, folders (searched to the bottom), globs, names of bundled corpora, or
+    `hf:owner/name`; a path is relative to `base`.  No entries mean the bundled corpora.
+    tables: say how files are read that entries name; they name none themselves, so that their
+    own `paths` belong to the entries if their files are to run.
     Raises SettingsError with a line for each entry that names nothing.
     """
     base = Path(os.path.abspath(base))  # noqa: PTH100  # resolve() would follow links
+    table_of = _tables_by_file(tables, base)
     found: dict[str, CorpusFile] = {}
     faults: list[str] = []
     for entry in entries or BUNDLED:
         try:
-            paths = _paths_of(entry, base)
+            for path in _paths_of(entry, base, any_name=_tells_format(entry, tables)):
+                real = _identity(path)
+                table = table_of.get(real)
+                if table is None or table.format is None:
+                    _check_name(path)
+                found.setdefault(real, corpus_file(path, base=base, table=table))
         except _NothingNamedError as error:
             faults.append(f"corpus {quoted(entry)}: {error}")
-            continue
-        for path in paths:
-            found.setdefault(os.path.realpath(path), corpus_file(path, base=base))
     if faults:
         raise SettingsError(faults)
     return tuple(found.values())
 
 
-def corpus_file(path: Path, *, base: Path) -> CorpusFile:
+def corpus_file(path: Path, *, base: Path, table: CorpusTable | None = None) -> CorpusFile:
     """Name a file: bundled ones as in the checkout, others relative to `base`."""
+    if _is_hosted(path):
+        return CorpusFile(path=path, name=path.as_posix(), table=table)
     path = Path(os.path.abspath(base / path))  # noqa: PTH100  # resolve() would follow links
     if path.parent == bundled_folder():
-        return CorpusFile(path=path, name=f"corpus/{path.name}")
+        return CorpusFile(path=path, name=f"corpus/{path.name}", table=table)
     try:
         name = os.path.relpath(path, base)
     except ValueError:  # another drive on Windows
         name = str(path)
-    return CorpusFile(path=path, name=PurePath(name).as_posix())
+    return CorpusFile(path=path, name=PurePath(name).as_posix(), table=table)
 
 
 class _NothingNamedError(Exception):
     """The entry names no corpus; the text says why, and what to do."""
 
 
-def _paths_of(entry: str, base: Path) -> list[Path]:
+def _paths_of(entry: str, base: Path, *, any_name: bool = False) -> list[Path]:
     if not entry.strip() or "\0" in entry:
         msg = f"is no name; give a file, a folder, a glob or {_bundled_list()}"
         raise _NothingNamedError(msg)
+    if entry.startswith(HOSTED):
+        return [Path(entry)]
     path = base / entry
     try:
         if path.is_dir():
             return _within(path, _corpora_in(path))
         if path.is_file():
-            return [_with_known_suffix(path)]
+            return [path]
         if path.exists():
             raise _NothingNamedError("is neither a file nor a folder")
         if any(sign in entry for sign in "*?["):
-            return _within(path, _matches(entry, base))
+            return _within(path, _matches(entry, base, any_name=any_name))
     except OSError as error:
         msg = f"cannot be looked up: {error.strerror or error}"
         raise _NothingNamedError(msg) from error
@@ -114,6 +134,31 @@ def _paths_of(entry: str, base: Path) -> list[Path]:
     if bundled is not None:
         return [bundled]
     raise _NothingNamedError(_absent(entry, path))
+
+
+def _tables_by_file(tables: Sequence[CorpusTable], base: Path) -> dict[str, CorpusTable]:
+    table_of: dict[str, CorpusTable] = {}
+    for table in tables:
+        for entry in table.paths:
+            try:
+                paths = _paths_of(entry, base, any_name=table.format is not None)
+            except _NothingNamedError:
+                continue  # said of the entries that name what is to run
+            for path in paths:
+                table_of.setdefault(_identity(path), table)
+    return table_of
+
+
+def _tells_format(entry: str, tables: Sequence[CorpusTable]) -> bool:
+    return any(entry in table.paths and table.format is not None for table in tables)
+
+
+def _identity(path: Path) -> str:
+    return path.as_posix() if _is_hosted(path) else os.path.realpath(path)
+
+
+def _is_hosted(path: Path) -> bool:
+    return path.parts[:1] != () and path.parts[0].startswith(HOSTED)
 
 
 def _bundled_path(entry: str) -> Path | None:
@@ -150,7 +195,7 @@ def _corpora_in(folder: Path) -> Iterator[Path]:
                 yield path
 
 
-def _matches(pattern: str, base: Path) -> Iterator[Path]:
+def _matches(pattern: str, base: Path, *, any_name: bool) -> Iterator[Path]:
     anchor = PurePath(pattern).anchor
     start = Path(anchor) if anchor else base
     try:
@@ -163,19 +208,19 @@ def _matches(pattern: str, base: Path) -> Iterator[Path]:
     for path in found:
         below = PurePath(os.path.relpath(path, start)).parts
         hidden = any(part.startswith(".") and part != ".." for part in below)
-        if not hidden and _is_corpus_name(path.name) and path.is_file():
+        if not hidden and (any_name or _is_corpus_name(path.name)) and path.is_file():
             yield path
 
 
 def _is_corpus_name(name: str) -> bool:
-    return name.casefold().endswith(SUFFIXES) and not name.startswith(".")
+    # A folder has texts that are no corpora; they count where they are named.
+    return format_of(name) not in {None, "text"} and not name.startswith(".")
 
 
-def _with_known_suffix(path: Path) -> Path:
-    if not path.name.casefold().endswith(SUFFIXES):
-        msg = f"has a name that ends in none of {listing(SUFFIXES)}"
+def _check_name(path: Path) -> None:
+    if not _is_hosted(path) and format_of(path.name) is None:
+        msg = f"{quoted(path.name)} ends in none of {listing((*SUFFIXES, '.txt'))}"
         raise _NothingNamedError(msg)
-    return path
 
 
 def _absent(entry: str, path: Path) -> str:

@@ -3,7 +3,7 @@
 import contextlib
 import json
 from collections.abc import Callable
-from io import BytesIO
+from io import BufferedReader, BytesIO
 from pathlib import Path
 
 import pytest
@@ -14,7 +14,7 @@ from pytest_refusal.corpus.decoding import Source
 from pytest_refusal.corpus.faults import UnreadableError
 from pytest_refusal.corpus.loading import load_corpus
 from pytest_refusal.corpus.read_json import read_json, read_jsonl
-from pytest_refusal.corpus.rows import Row
+from pytest_refusal.corpus.rows import Dialect, Row
 from pytest_refusal.prompt import Label, Role
 
 Write = Callable[[str, str | bytes], Path]
@@ -102,7 +102,7 @@ def test_hostile_text_is_kept_as_it_is(write: Write) -> None:
             id="value",
         ),
         pytest.param(
-            '{"prompt": []}',
+            '{"defaults": {}, "prompt": []}',
             [
                 (
                     '1: unknown key "prompt"; allowed are "defaults" and "prompts"; did you mean '
@@ -127,10 +127,10 @@ def test_hostile_text_is_kept_as_it_is(write: Write) -> None:
             id="number-as-key",
         ),
         pytest.param(
-            '["x", 1]',
+            "[1, []]",
             [
-                '1: a prompt is an object of fields, and this is "x"',
-                "1: a prompt is an object of fields, and this is 1",
+                "1: a prompt is an object of fields, or a text, and this is 1",
+                "1: a prompt is an object of fields, or a text, and this is a list",
             ],
             id="no-objects",
         ),
@@ -174,16 +174,19 @@ def test_each_bad_line_of_jsonl_is_a_fault(faults_of: FaultsOf) -> None:
             b'{"prompt": "\xff", "label": "safe"}',
             b"[" * 100_000,
             b'{"prompt": "y", "label": "safe"} {}',
-            b'"z"',
+            b"7",
             b'{"prompt": "z", "label": "safe"',
         ]
     )
     assert faults_of(("c.jsonl", text)) == (
         "c.jsonl:2: NaN is no value in JSON",
-        "c.jsonl:3: this line is not UTF-8; save the file as UTF-8",
+        (
+            "c.jsonl:3: this line is not in UTF-8; save the file as UTF-8, or say what it is in "
+            'pyproject.toml, under [[tool.pytest-refusal.corpora]], as encoding = "latin-1"'
+        ),
         "c.jsonl:4: lists or objects are nested too deeply",
         'c.jsonl:5: a line holds one object, and "{" follows it',
-        'c.jsonl:6: a prompt is an object of fields, and this is "z"',
+        "c.jsonl:6: a prompt is an object of fields, or a text, and this is 7",
         "c.jsonl:7: this is not JSON: Expecting ',' delimiter (column 32)",
     )
 
@@ -197,7 +200,7 @@ def test_objects_come_back_at_their_lines(
     indent: int | None,
 ) -> None:
     text = json.dumps(objects, indent=indent)
-    rows = [row for row in read_json(source(text)).rows if isinstance(row, Row)]
+    rows = [row for row in read_json(source(text), Dialect()).rows if isinstance(row, Row)]
     assert [row.fields for row in rows] == objects
     if indent is not None:
         begins = [
@@ -212,9 +215,9 @@ def test_objects_come_back_at_their_lines(
 def test_anything_is_rows_or_a_fault(content: str | bytes) -> None:
     for read in (read_json, read_jsonl):
         with contextlib.suppress(UnreadableError):
-            list(read(source(content)).rows)
+            list(read(source(content), Dialect()).rows)
 
 
 def source(content: str | bytes) -> Source:
     raw = content if isinstance(content, bytes) else content.encode("utf-8", "surrogatepass")
-    return Source(BytesIO(raw))
+    return Source(BufferedReader(BytesIO(raw)))

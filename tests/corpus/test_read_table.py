@@ -3,7 +3,7 @@
 import contextlib
 import csv
 from collections.abc import Callable
-from io import BytesIO, StringIO
+from io import BufferedReader, BytesIO, StringIO
 from pathlib import Path
 
 import pytest
@@ -14,11 +14,16 @@ from pytest_refusal.corpus.decoding import Source
 from pytest_refusal.corpus.faults import UnreadableError
 from pytest_refusal.corpus.loading import load_corpus
 from pytest_refusal.corpus.read_table import read_csv
-from pytest_refusal.corpus.rows import Row
+from pytest_refusal.corpus.rows import Dialect, Row
 from pytest_refusal.prompt import Label
 
 Write = Callable[[str, str | bytes], Path]
 FaultsOf = Callable[..., tuple[str, ...]]
+
+SAVE_OR_SAY = (
+    "save the file as UTF-8, or say what it is in pyproject.toml, under "
+    '[[tool.pytest-refusal.corpora]], as encoding = "latin-1"'
+)
 
 
 def test_every_column_is_read(write: Write) -> None:
@@ -91,8 +96,8 @@ def test_cells_may_be_large_and_hold_nul(write: Write) -> None:
             "promt,label\nx,safe\n",
             [
                 (
-                    '1: the table has no column `prompt`; its columns are "promt" and "label"; '
-                    'did you mean "promt"? Other columns are mapped in pyproject.toml, under '
+                    '1: the table has no column for the prompt; its columns are "promt" and '
+                    '"label"; did you mean "promt"? Columns are mapped in pyproject.toml, under '
                     "[[tool.pytest-refusal.corpora]]"
                 )
             ],
@@ -146,17 +151,22 @@ def test_cells_may_be_large_and_hold_nul(write: Write) -> None:
         ),
         pytest.param(
             "prompt,label\n\u00e9,safe\n".encode("latin-1"),
-            ["2: this line is not UTF-8; save the file as UTF-8"],
+            [f"2: this line is not in UTF-8; {SAVE_OR_SAY}"],
             id="latin-1",
         ),
         pytest.param(
             "prompt,label\n\u00e9,safe\nx,safe\n\u00e8,safe\n".encode("latin-1"),
-            ["2: this line is not UTF-8 (nor 1 more lines); save the file as UTF-8"],
+            [f"2: this line (and 1 more) is not in UTF-8; {SAVE_OR_SAY}"],
             id="latin-1-lines",
         ),
         pytest.param(
             "prompt,label\n\u00e9,safe\n".encode("utf-16"),
-            ["1: the file is in UTF-16; save it as UTF-8"],
+            [
+                (
+                    "1: the file is in UTF-16; save it as UTF-8, or say it in pyproject.toml, "
+                    'under [[tool.pytest-refusal.corpora]], as encoding = "utf-16"'
+                )
+            ],
             id="utf-16",
         ),
     ],
@@ -186,7 +196,7 @@ def test_what_goes_wrong_all_through_a_file_is_counted(faults_of: FaultsOf) -> N
 def test_cells_come_back(rows: list[list[str]]) -> None:
     text = StringIO(newline="")
     csv.writer(text, quoting=csv.QUOTE_ALL).writerows([["a", "b"], *rows])
-    read = read_csv(source(text.getvalue().encode())).rows
+    read = read_csv(source(text.getvalue().encode()), Dialect()).rows
     assert [list(row.fields.values()) for row in read if isinstance(row, Row)] == rows
 
 
@@ -194,8 +204,8 @@ def test_cells_come_back(rows: list[list[str]]) -> None:
 def test_anything_is_rows_or_a_fault(content: str | bytes) -> None:
     raw = content if isinstance(content, bytes) else content.encode("utf-8", "surrogatepass")
     with contextlib.suppress(UnreadableError):
-        list(read_csv(source(raw)).rows)
+        list(read_csv(source(raw), Dialect()).rows)
 
 
 def source(raw: bytes) -> Source:
-    return Source(BytesIO(raw))
+    return Source(BufferedReader(BytesIO(raw)))

@@ -1,0 +1,64 @@
+"""Read Parquet and Arrow; the line of a prompt is the number of its row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from pytest_refusal.corpus.decoding import Source
+from pytest_refusal.corpus.faults import UnreadableError
+from pytest_refusal.corpus.rows import Broken, Dialect, Row, Sheet
+
+_BATCH = 1024
+
+
+def read_parquet(source: Source, _dialect: Dialect) -> Sheet:
+    """Read a Parquet file.  Needs the extra `parquet`."""
+    pyarrow = _pyarrow()
+    from pyarrow import parquet  # noqa: PLC0415  # optional
+
+    try:
+        file = parquet.ParquetFile(source.binary)
+    except (pyarrow.ArrowException, OSError) as error:
+        raise UnreadableError(1, f"this is not Parquet: {error}") from error
+    columns = tuple(file.schema_arrow.names)
+    batches = file.iter_batches(batch_size=_BATCH)
+    return Sheet(rows=_rows(batches, pyarrow), ours=False, columns=columns)
+
+
+def read_arrow(source: Source, _dialect: Dialect) -> Sheet:
+    """Read an Arrow file, of either kind.  Needs the extra `parquet`."""
+    pyarrow = _pyarrow()
+    from pyarrow import ipc  # noqa: PLC0415  # optional
+
+    try:
+        if source.binary.peek(6)[:6] == b"ARROW1":
+            file = ipc.open_file(source.binary)
+            batches = (file.get_batch(number) for number in range(file.num_record_batches))
+            columns = tuple(file.schema.names)
+        else:
+            stream = ipc.open_stream(source.binary)
+            batches, columns = iter(stream), tuple(stream.schema.names)
+    except (pyarrow.ArrowException, OSError) as error:
+        raise UnreadableError(1, f"this is not Arrow: {error}") from error
+    return Sheet(rows=_rows(batches, pyarrow), ours=False, columns=columns)
+
+
+def _rows(batches: Iterator[Any], pyarrow: Any) -> Iterator[Row | Broken]:
+    number = 0
+    try:
+        for batch in batches:
+            for fields in batch.to_pylist():
+                number += 1
+                yield Row(number, fields)
+    except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
+        raise UnreadableError(number + 1, f"the rows cannot be read: {error}") from error
+
+
+def _pyarrow() -> Any:
+    try:
+        import pyarrow  # noqa: PLC0415  # optional
+    except ImportError as error:
+        what = 'Parquet and Arrow need another package: pip install "pytest-refusal[parquet]"'
+        raise UnreadableError(1, what) from error
+    return pyarrow

@@ -1,0 +1,181 @@
+"""One file to prompts: choose how to read it, map its rows, check each prompt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from itertools import chain
+
+from pytest_refusal.corpus.compression import DAMAGE, open_unpacked
+from pytest_refusal.corpus.decoding import Source
+from pytest_refusal.corpus.faults import Fault, UnreadableError, quoted
+from pytest_refusal.corpus.formats import format_of, reader_of
+from pytest_refusal.corpus.layout import Layout
+from pytest_refusal.corpus.mapping import mapped, missing_columns, own_layout
+from pytest_refusal.corpus.prompts import PromptBuilder
+from pytest_refusal.corpus.published import PUBLISHED, Published, recognise
+from pytest_refusal.corpus.rows import Broken, Dialect, Row, Sheet
+from pytest_refusal.corpus.sources import CorpusFile
+from pytest_refusal.corpus.tables import CorpusTable
+from pytest_refusal.prompt import Prompt
+
+_NO_TABLE = CorpusTable(paths=())
+
+#: How many rows are looked at to see what columns there are.
+_LOOKED_AT = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileReading:
+    """What became of one file.
+
+    published: the title of the set that it was taken for, "" for none.
+    columns: the columns of the prompt, () for our own form.
+    """
+
+    corpus: str
+    prompts: tuple[Prompt, ...]
+    faults: tuple[Fault, ...]
+    published: str = ""
+    columns: tuple[str, ...] = ()
+
+
+class _FileReader:
+    """Reads one file and takes down what is wrong with it."""
+
+    def __init__(self, file: CorpusFile) -> None:
+        self._file = file
+        self._table = file.table or _NO_TABLE
+        self._faults: list[Fault] = []
+        self._prompts: list[Prompt] = []
+        self._published: Published | None = None
+        self._columns: tuple[str, ...] = ()
+
+    def read(self) -> FileReading:
+        try:
+            self._read_file()
+        except UnreadableError as error:
+            self._fault(error.line, error.what)
+        except OSError as error:
+            self._fault(1, f"cannot be read: {error.strerror or error}")
+        except DAMAGE as error:
+            self._fault(1, f"the compressed file is damaged: {error}")
+        if not self._faults and not self._prompts:
+            self._fault(1, "the file has no prompts")
+        return FileReading(
+            corpus=self._file.name,
+            prompts=tuple(self._prompts),
+            faults=tuple(self._faults),
+            published=self._published.title if self._published else "",
+            columns=self._columns,
+        )
+
+    def _read_file(self) -> None:
+        if self._file.is_hosted:
+            from pytest_refusal.corpus.read_hosted import read_hosted  # noqa: PLC0415  # optional
+
+            self._read_sheet(read_hosted(self._file.name))
+            return
+        stream = open_unpacked(self._file.path)
+        with closing(Source(stream, self._table.encoding)) as source:
+            try:
+                read = reader_of(self._table.format or format_of(self._file.path.name) or "text")
+                dialect = Dialect(delimiter=self._table.delimiter, records=self._table.records)
+                self._read_sheet(read(source, dialect))
+            finally:
+                if source.undecoded:
+                    self._fault(source.undecoded[0], _undecoded(source))
+
+    def _read_sheet(self, sheet: Sheet) -> None:
+        rows, seen = _with_columns_seen(sheet)
+        layout = self._layout(sheet, seen)
+        if layout is None:
+            builder = PromptBuilder(self._file, ours=True, defaults=self._defaults(sheet))
+            rows = rows if not self._table.filter else (row for row in rows if self._keeps(row))
+        else:
+            self._columns = (*layout.columns.get("prompt", ()), *layout.languages.values())
+            missing = missing_columns(layout, sheet.columns) if sheet.columns else []
+            for what in missing:
+                self._fault(1, what)
+            if missing:
+                return
+            builder = PromptBuilder(self._file, ours=False, defaults=sheet.defaults)
+            rows = mapped((row for row in rows if self._keeps(row)), layout)
+        try:
+            for row in rows:
+                if isinstance(row, Broken):
+                    builder.refuse(row)
+                elif (prompt := builder.build(row)) is not None:
+                    self._prompts.append(prompt)
+        finally:
+            self._faults.extend(builder.faults())
+
+    def _layout(self, sheet: Sheet, seen: tuple[str, ...]) -> Layout | None:
+        """Return how the fields are mapped; None for a file in our own form."""
+        said = self._table.layout
+        self._published = self._set_of(frozenset(seen))
+        if self._published is not None:
+            return self._published.layout_of(self._file.name).overlaid(said)
+        if sheet.ours and not (said.columns or said.languages or said.labels):
+            return None
+        return own_layout(seen).overlaid(said)
+
+    def _set_of(self, columns: frozenset[str]) -> Published | None:
+        if self._table.set_name is not None:
+            return next(p for p in PUBLISHED if p.name == self._table.set_name)
+        if self._table.layout.columns or self._table.layout.languages:
+            return None
+        found = recognise(columns, self._file.name)
+        folded = {name.casefold() for name in columns}
+        if found and "label" in folded and "label" not in found.columns:
+            # A file that has labels of its own keeps them, whatever else it looks like.
+            return None
+        return found
+
+    def _defaults(self, sheet: Sheet) -> Row | None:
+        said = self._table.layout.constants
+        own = sheet.defaults or Row(1, {})
+        return Row(own.line, {**said, **own.fields}) if said else sheet.defaults
+
+    def _keeps(self, row: Row | Broken) -> bool:
+        return isinstance(row, Broken) or all(
+            any(fnmatchcase(_word(row.fields.get(column)), pattern) for pattern in patterns)
+            for column, patterns in self._table.filter
+        )
+
+    def _fault(self, line: int, what: str) -> None:
+        self._faults.append(Fault(self._file.name, line, what))
+
+
+def read_corpus_file(file: CorpusFile) -> FileReading:
+    """Read and check one file; whatever is wrong with it is in the result."""
+    return _FileReader(file).read()
+
+
+def _with_columns_seen(sheet: Sheet) -> tuple[Iterator[Row | Broken], tuple[str, ...]]:
+    if sheet.columns:
+        return sheet.rows, sheet.columns
+    first: list[Row | Broken] = []
+    seen: dict[str, None] = {}
+    for row in sheet.rows:
+        first.append(row)
+        if isinstance(row, Row):
+            seen.update(dict.fromkeys(row.fields))
+        if len(first) == _LOOKED_AT:
+            break
+    return chain(first, sheet.rows), tuple(seen)
+
+
+def _word(value: object) -> str:
+    return value if isinstance(value, str) else "" if value is None else quoted(value)
+
+
+def _undecoded(source: Source) -> str:
+    others = len(source.undecoded) - 1
+    more = f" (and {others} more)" if others else ""
+    return (
+        f"this line{more} is not in {source.encoding}; save the file as UTF-8, or say what it is "
+        'in pyproject.toml, under [[tool.pytest-refusal.corpora]], as encoding = "latin-1"'
+    )
