@@ -66,7 +66,7 @@ class _Unpacked(RawIOBase):
 
 def _unpacked_zstd(path: Path) -> _Unpacked:
     try:
-        import zstandard  # noqa: PLC0415  # optional
+        import zstandard  # optional
     except ImportError as error:
         what = 'zstd files need another package: pip install "pytest-refusal[zstd]"'
         raise UnreadableError(1, what) from error

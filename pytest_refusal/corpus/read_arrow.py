@@ -15,7 +15,7 @@ _BATCH = 1024
 def read_parquet(source: Source, _dialect: Dialect) -> Sheet:
     """Read a Parquet file.  Needs the extra `parquet`."""
     pyarrow = _pyarrow()
-    from pyarrow import parquet  # noqa: PLC0415  # optional
+    from pyarrow import parquet  # optional
 
     try:
         file = parquet.ParquetFile(source.binary)
@@ -29,7 +29,7 @@ def read_parquet(source: Source, _dialect: Dialect) -> Sheet:
 def read_arrow(source: Source, _dialect: Dialect) -> Sheet:
     """Read an Arrow file, of either kind.  Needs the extra `parquet`."""
     pyarrow = _pyarrow()
-    from pyarrow import ipc  # noqa: PLC0415  # optional
+    from pyarrow import ipc  # optional
 
     try:
         if source.binary.peek(6)[:6] == b"ARROW1":
@@ -57,7 +57,7 @@ def _rows(batches: Iterator[Any], pyarrow: Any) -> Iterator[Row | Broken]:
 
 def _pyarrow() -> Any:
     try:
-        import pyarrow  # noqa: PLC0415  # optional
+        import pyarrow  # optional
     except ImportError as error:
         what = 'Parquet and Arrow need another package: pip install "pytest-refusal[parquet]"'
         raise UnreadableError(1, what) from error

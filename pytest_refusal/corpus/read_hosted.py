@@ -21,7 +21,7 @@ def read_hosted(name: str) -> Sheet:
     path, _, rest = name.removeprefix("hf:").partition(":")
     config, _, split = rest.rpartition(":")
     try:
-        import datasets  # noqa: PLC0415  # optional
+        import datasets  # optional
     except ImportError as error:
         what = 'data sets of the hub need another package: pip install "pytest-refusal[hf]"'
         raise UnreadableError(1, what) from error

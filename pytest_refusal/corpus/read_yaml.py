@@ -68,7 +68,7 @@ def _path(dialect: Dialect) -> list[str]:
 
 def _yaml() -> Any:
     try:
-        import yaml  # noqa: PLC0415  # optional
+        import yaml  # optional
     except ImportError as error:
         what = 'YAML needs another package: pip install "pytest-refusal[yaml]"'
         raise UnreadableError(1, what) from error

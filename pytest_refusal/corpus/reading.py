@@ -74,7 +74,7 @@ class _FileReader:
 
     def _read_file(self) -> None:
         if self._file.is_hosted:
-            from pytest_refusal.corpus.read_hosted import read_hosted  # noqa: PLC0415  # optional
+            from pytest_refusal.corpus.read_hosted import read_hosted  # optional
 
             self._read_sheet(read_hosted(self._file.name))
             return
