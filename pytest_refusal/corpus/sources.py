@@ -11,13 +11,17 @@ from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path, PurePath
 
+from pytest_refusal.corpus import formats
 from pytest_refusal.corpus.faults import did_you_mean, listing, quoted
-from pytest_refusal.corpus.formats import SUFFIXES, format_of
+from pytest_refusal.corpus.formats import format_of
 from pytest_refusal.corpus.tables import CorpusTable
 from pytest_refusal.errors import SettingsError
 
 #: The corpora that run where none is configured.
 BUNDLED = ("taxonomy", "lookalikes")
+
+#: What the name of a corpus ends in, before the ending of a compressed file.
+SUFFIXES = formats.SUFFIXES
 
 #: The beginning of an entry that names a data set of the Hugging Face hub.
 HOSTED = "hf:"
