@@ -12,7 +12,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from pytest_refusal.corpus.loading import load
+from pytest_refusal.corpus.loading import Loaded, load
 from pytest_refusal.corpus.sources import CorpusFile, find_corpora
 from pytest_refusal.errors import CorpusError, SettingsError
 from pytest_refusal.escape import visible
@@ -20,7 +20,12 @@ from pytest_refusal.evaluation import policy_notes
 from pytest_refusal.execution.loop import BackgroundLoop
 from pytest_refusal.gate import Ceiling, Measure, why_undecidable
 from pytest_refusal.metrics.decisions import Decide
-from pytest_refusal.plugin.arguments import take_corpora, typed_policy
+from pytest_refusal.plugin.arguments import (
+    named_from_rootdir,
+    no_corpus_named,
+    take_corpora,
+    typed_policy,
+)
 from pytest_refusal.plugin.collection import CorpusCollection, plan_part
 from pytest_refusal.plugin.item import OutcomeReports
 from pytest_refusal.plugin.project_file import ProjectTable
@@ -42,8 +47,10 @@ def activate(config: pytest.Config, project: ProjectTable) -> None:
     """
     try:
         run = _prepare(config, project)
-    except (SettingsError, CorpusError) as error:
+    except SettingsError as error:
         raise pytest.UsageError(*map(visible, error.faults)) from None
+    if run is None:
+        return
     config.stash[RUN] = run
     register = config.pluginmanager.register
     register(CorpusCollection(run), "refusal-collection")
@@ -57,7 +64,8 @@ def activate(config: pytest.Config, project: ProjectTable) -> None:
     register(ControllerSide(session), "refusal-controller")
 
 
-def _prepare(config: pytest.Config, project: ProjectTable) -> Run:
+def _prepare(config: pytest.Config, project: ProjectTable) -> Run | None:
+    """Return None where a configured policy meets arguments that name no corpus."""
     option = config.option
     settings = read_settings(
         project.table,
@@ -80,21 +88,25 @@ def _prepare(config: pytest.Config, project: ProjectTable) -> Run:
     with _gathering(faults):
         classifiers = {name: build_classifier(settings, name) for name in settings.policies}
     with _gathering(faults):
-        configured = find_corpora(settings.corpus, base=settings.base)
+        configured = tuple(
+            named_from_rootdir(file, config.rootpath)
+            for file in find_corpora(settings.corpus, base=settings.base)
+        )
     faults += _unknown_policies(settings, hooked)
     reports = tuple(config.invocation_params.dir / path for path in option.refusal_report)
     faults += [fault for path in reports if (fault := check_path(path)) is not None]
     arguments = take_corpora(config, configured)
-    if typed_policy(config) and not arguments.files and not faults:
-        faults += [
-            "no corpus is among the arguments, so nothing would be asked; name a corpus file,"
-            " a folder that holds a configured one, or no path at all"
-        ]
-    if faults:
-        raise SettingsError(faults)
+    if not arguments.files and not faults:
+        if not typed_policy(config):
+            return None
+        faults += no_corpus_named(config, arguments, configured)
     # A ceiling holds for all that is configured, also where the arguments name less.
     named = configured if settings.corpus else ()
-    loaded = load(tuple(dict.fromkeys((*arguments.files, *named))))
+    loaded = Loaded(prompts=(), notes=())
+    with _gathering(faults):
+        loaded = load(tuple(dict.fromkeys((*arguments.files, *named))))
+    if faults:
+        raise SettingsError(faults)
     by_corpus: dict[str, list[Prompt]] = defaultdict(list)
     for prompt in loaded.prompts:
         by_corpus[prompt.corpus].append(prompt)
@@ -159,10 +171,10 @@ def _hooked_policies(config: pytest.Config) -> dict[str, object]:
 
 @contextmanager
 def _gathering(faults: list[str]) -> Iterator[None]:
-    """Go on after settings that cannot be used, so that all faults are told at once."""
+    """Go on after what cannot be used, so that all faults are told at once."""
     try:
         yield
-    except SettingsError as error:
+    except (SettingsError, CorpusError) as error:
         faults += error.faults
 
 

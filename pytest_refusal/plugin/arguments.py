@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
 
 from pytest_refusal.corpus.sources import SUFFIXES, CorpusFile, bundled_folder, corpus_file
 from pytest_refusal.plugin.node_ids import file_node_id
+from pytest_refusal.settings import closest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +71,33 @@ def take_corpora(config: pytest.Config, configured: Sequence[CorpusFile]) -> Arg
     )
 
 
+def named_from_rootdir(file: CorpusFile, rootpath: Path) -> CorpusFile:
+    """Name a corpus as node ids do, and so that no two corpora of a run share a name."""
+    named = corpus_file(file.path, base=rootpath)
+    own = rootpath / named.name
+    if named.is_bundled and own.is_file() and not own.samefile(named.path):
+        return replace(named, name=f"pytest_refusal/bundled/{named.path.name}")
+    return named
+
+
+def no_corpus_named(
+    config: pytest.Config, arguments: Arguments, configured: Iterable[CorpusFile]
+) -> list[str]:
+    """Say why the arguments bring no prompt, though a policy was typed."""
+    known = [file.name for file in configured]
+    here = config.invocation_params.dir
+    places = [argument.partition("::")[0] for argument in arguments.others]
+    absent = [
+        f"{place}: no such file or folder{closest(place, known)}"
+        for place in dict.fromkeys(places)
+        if not config.option.pyargs and not (here / place).exists()
+    ]
+    return absent or [
+        "no corpus is among the arguments, so nothing would be asked; name a corpus file,"
+        " a folder that holds a configured one, or no path at all"
+    ]
+
+
 def typed_policy(config: pytest.Config) -> bool:
     """Whether `--refusal-policy` stands on the command line, and not only in addopts."""
     option = "--refusal-policy"
@@ -95,6 +123,9 @@ def _named_corpus(
     # packaged file where there is none of the user's.
     if place in by_node_id:
         return by_node_id[place]
+    own = rootpath / place
+    if place.casefold().endswith(SUFFIXES) and own.is_file():
+        return corpus_file(own, base=rootpath)
     if place.startswith("corpus/") and (bundled := bundled_folder() / place[7:]).is_file():
         return corpus_file(bundled, base=rootpath)
     return None
