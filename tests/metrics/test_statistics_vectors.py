@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from pytest_refusal.metrics.agreement import Agreement, cohen_kappa
 from pytest_refusal.metrics.bootstrap import mean_interval
 from pytest_refusal.metrics.calibration import (
     adaptive_calibration_error,
@@ -20,6 +21,16 @@ from pytest_refusal.metrics.calibration import (
 )
 from pytest_refusal.metrics.calibration_bootstrap import calibration_intervals
 from pytest_refusal.metrics.calibration_chance import chance_level, debiased_squared_error
+from pytest_refusal.metrics.correction import (
+    ClassifierAudit,
+    Stratum,
+    WeightedStratum,
+    audited_rate,
+    prediction_powered_rate,
+    reweighted_rate,
+    rogan_gladen,
+    rogan_gladen_rate,
+)
 from pytest_refusal.metrics.decisions import (
     Decide,
     LimitedRate,
@@ -224,7 +235,81 @@ def paired_means(first, second, confidence_level):
     }
 
 
+def kappa(**cells):
+    found = cohen_kappa(Agreement(**cells))
+    return {
+        "kappa": found.kappa if found else None,
+        "agreement": Agreement(**cells).accuracy.value,
+    }
+
+
+def kappa_interval(confidence_level, **cells):
+    found = cohen_kappa(Agreement(**cells), confidence_level)
+    return {
+        "kappa": found.kappa,
+        "standard_error": found.standard_error,
+        "interval": ends(found.interval),
+    }
+
+
+def rogan_gladen_point(**inputs):
+    found = rogan_gladen_rate(*inputs.values())
+    return {"no_data": True} if found is None else found
+
+
+def rogan_gladen_with_interval(
+    observed_refusals,
+    n,
+    refusals_found,
+    refusals_audited,
+    answers_found,
+    answers_audited,
+    confidence_level,
+):
+    audit = ClassifierAudit(
+        refusals_found=refusals_found,
+        refusals=refusals_audited,
+        answers_found=answers_found,
+        answers=answers_audited,
+    )
+    found = rogan_gladen(observed_refusals, n, audit, confidence_level)
+    return {"rate": found.rate, "interval": ends(found.interval)}
+
+
+def audited(strata):
+    found = audited_rate([Stratum(**s) for s in strata])
+    return {"rate": found.rate, "standard_error": found.standard_error}
+
+
+def audited_interval(strata, confidence_level, limits):
+    found = audited_rate([Stratum(**s) for s in strata], confidence_level)
+    return {"rate": found.rate, "interval": ends(found.interval)}
+
+
+def stratified(strata):
+    found = reweighted_rate(
+        [
+            WeightedStratum(weight=float(s["weight"]), n=s["n"], successes=s["successes"])
+            for s in strata
+        ]
+    )
+    return {"rate": found.rate, "standard_error": found.standard_error}
+
+
+def prediction_powered(**inputs):
+    found = prediction_powered_rate(**inputs)
+    return {"rate": found.rate, "interval": ends(found.interval)}
+
+
 COMPUTED = {
+    "cohen_kappa": kappa,
+    "cohen_kappa_interval": kappa_interval,
+    "rogan_gladen": rogan_gladen_point,
+    "rogan_gladen_interval": rogan_gladen_with_interval,
+    "audited_rate": audited,
+    "audited_rate_interval": audited_interval,
+    "stratified_rate": stratified,
+    "prediction_powered_rate": prediction_powered,
     "mcnemar_exact_p_value": mcnemar_exact_p_value,
     "mcnemar_midp_p_value": mcnemar_midp_p_value,
     "paired_difference_interval": paired_table,
