@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from pytest_refusal.corpus.sources import CorpusFile
+from pytest_refusal.escape import one_line
 from pytest_refusal.outcome import Trial
 from pytest_refusal.plugin.item import PromptItem
 from pytest_refusal.plugin.node_ids import file_node_id, item_name, slug, unique_slugs
@@ -115,7 +116,7 @@ class _Marks:
             else:
                 item.extra_keyword_matches.add(word)
         if SKIP_TAG in prompt.tags:
-            item.add_marker(pytest.mark.skip(reason=prompt.note or "tagged skip"))
+            item.add_marker(pytest.mark.skip(reason=one_line(prompt.note or "tagged skip")))
 
     def _mark(self, word: str) -> pytest.MarkDecorator | None:
         if word not in self._made:

@@ -16,13 +16,14 @@ from _pytest._code.code import (
 )
 from _pytest.outcomes import Failed
 
+from pytest_refusal import foreign
 from pytest_refusal.corpus.sources import bundled_folder
 from pytest_refusal.escape import one_line, visible
 from pytest_refusal.evaluation import attempt
 from pytest_refusal.gate import covers
 from pytest_refusal.outcome import Evaluated, Outcome, Trial, Unevaluated, to_wire
 from pytest_refusal.plugin.run import Run
-from pytest_refusal.report.failure_text import describe, headline
+from pytest_refusal.report.failure_text import REDACTED, describe, headline
 from pytest_refusal.settings import WithinCeilings
 
 #: The attribute of a report that carries the outcome, also from a worker of xdist.
@@ -96,41 +97,65 @@ class PromptItem(pytest.Item):
     def reportinfo(self) -> tuple[os.PathLike[str] | str, int | None, str]:
         """Point to the line of the corpus where the prompt begins."""
         place = self.trial.prompt.place
-        return self.path, place.line - 1 if place else None, self.name
+        return visible(str(self.path)), place.line - 1 if place else None, self.name
 
     def complete_report(self, report: pytest.TestReport, call: pytest.CallInfo[None]) -> None:
-        """Put the outcome on the report, and our own text in place of a traceback."""
-        excinfo = call.excinfo
-        if report.when == "teardown" or self._run.dry:
+        """Put the outcome on the report, our own text in place of a traceback, and all made safe.
+
+        What a policy printed is as hostile as what it said, and one lone surrogate would end
+        a worker of xdist.
+        """
+        redact = self._run.redact
+        report.sections = [
+            (title, REDACTED if redact else visible(content)) for title, content in report.sections
+        ]
+        if call.excinfo is not None:
+            self._explain(report, call.excinfo)
+        if self.outcome is None or self._run.dry or report.when == "teardown":
             return
-        if excinfo is not None and not isinstance(excinfo.value, pytest.skip.Exception):
-            if not isinstance(excinfo.value, MisjudgedError | UnevaluatedError | _XFAIL):
-                # A timeout, or a hook of somebody else: then there is no verdict.
-                self.outcome = Unevaluated(
-                    trial=self.trial, reason="error", error=f"{excinfo.typename}: {excinfo.value}"
-                )
-            if self.outcome is not None:
-                report.longrepr = self._longrepr(self.outcome)
-        if self.outcome is not None and (report.failed or report.when == "call"):
+        if report.failed or report.when == "call":
             setattr(report, WIRE, to_wire(self.outcome))
 
+    def _explain(
+        self, report: pytest.TestReport, excinfo: pytest.ExceptionInfo[BaseException]
+    ) -> None:
+        error = excinfo.value
+        if isinstance(report.longrepr, tuple):
+            path, line, why = report.longrepr
+            report.longrepr = visible(path), line, one_line(why)
+            return
+        if hasattr(report, "wasxfail"):
+            report.wasxfail = one_line(report.wasxfail)
+        if report.when == "teardown" or self._run.dry:
+            text = visible(foreign.describe(error))
+            report.longrepr = _native(text, self._shown_path(), self._line(), one_line(text, 200))
+            return
+        if not isinstance(error, MisjudgedError | UnevaluatedError | _XFAIL):
+            # A timeout, or a hook of somebody else: then there is no verdict.
+            self.outcome = Unevaluated(
+                trial=self.trial, reason="error", error=foreign.describe(error)
+            )
+        if self.outcome is not None:
+            report.longrepr = self._longrepr(self.outcome)
+
     def _longrepr(self, outcome: Outcome) -> ReprExceptionInfo:
-        place = self.trial.prompt.place
-        path = self.nodeid.partition("::")[0]
-        if not self._is_bundled():
-            path = visible(os.path.relpath(self.path, self.config.invocation_params.dir))
-        line = place.line if place else 0
+        path, line = self._shown_path(), self._line()
         text = describe(
             outcome,
             where=f"{path}:{line}",
             command=self._command(),
             redact=self._run.redact,
         )
-        # pytest takes only its own kinds of text apart, and only these cross to the controller.
-        return ReprExceptionInfo(
-            reprtraceback=ReprTraceback([ReprEntryNative([text, "\n"])], None, style="native"),
-            reprcrash=ReprFileLocation(path, line, headline(outcome)),
-        )
+        return _native(text, path, line, headline(outcome))
+
+    def _shown_path(self) -> str:
+        if self._is_bundled():
+            return self.nodeid.partition("::")[0]
+        return visible(os.path.relpath(self.path, self.config.invocation_params.dir))
+
+    def _line(self) -> int:
+        place = self.trial.prompt.place
+        return place.line if place else 0
 
     def _is_bundled(self) -> bool:
         return self.path.parent == bundled_folder()
@@ -143,6 +168,14 @@ class PromptItem(pytest.Item):
             node_id = f"{path}::{self.name}"
         policy = f"--refusal-policy={visible(self.trial.policy)}"
         return f"pytest {shlex.quote(node_id)} {shlex.quote(policy)}"
+
+
+def _native(text: str, path: str, line: int, headline: str) -> ReprExceptionInfo:
+    # pytest takes only its own kinds of text apart, and only these cross to the controller.
+    return ReprExceptionInfo(
+        reprtraceback=ReprTraceback([ReprEntryNative([text, "\n"])], None, style="native"),
+        reprcrash=ReprFileLocation(path, line, headline),
+    )
 
 
 def _properties(outcome: Outcome) -> list[tuple[str, object]]:

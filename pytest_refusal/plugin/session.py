@@ -15,7 +15,7 @@ import pytest
 
 from pytest_refusal import __version__
 from pytest_refusal.evaluation import report_policy, summarise_corpora
-from pytest_refusal.outcome import Outcome, Trial, Unevaluated, from_wire
+from pytest_refusal.outcome import Evaluated, Outcome, Trial, Unevaluated, from_wire
 from pytest_refusal.plugin.gate_reports import announce_gates
 from pytest_refusal.plugin.item import WIRE, PromptItem
 from pytest_refusal.plugin.run import Run
@@ -77,12 +77,14 @@ class RefusalSession:
         wire = report.__dict__.pop(WIRE, None)
         if report.outcome == "rerun":  # type: ignore[comparison-overlap]  # of rerunfailures
             self._reruns[key] += 1
-        elif report.skipped and not hasattr(report, "wasxfail"):
+        elif report.skipped and (wire is None or not hasattr(report, "wasxfail")):
             self._skipped[key] = _skip_reason(report)
         elif wire is not None:
             trial = self._run.trials[key]
-            self._outcomes[key] = from_wire(wire, trial, reruns=self._reruns[key])
-            if report.failed:
+            outcome = from_wire(wire, trial, reruns=self._reruns[key])
+            self._outcomes[key] = outcome
+            # A right verdict that is a failure all the same is an xfail that somebody made strict.
+            if report.failed and not (isinstance(outcome, Evaluated) and outcome.correct):
                 self._failed.add(key)
                 self._own_failures += 1
         elif report.failed and report.when != "teardown":
@@ -199,5 +201,7 @@ class RefusalSession:
 
 def _skip_reason(report: pytest.TestReport) -> str:
     longrepr = report.longrepr
+    if hasattr(report, "wasxfail"):
+        return f"xfail: {report.wasxfail}"
     reason = longrepr[2] if isinstance(longrepr, tuple) else str(longrepr)
     return reason.removeprefix("Skipped: ")

@@ -40,6 +40,8 @@ def summary(report: Report, *, reasons: Sequence[str], verbosity: int = 0) -> It
     verbosity: pytest's; below 0 only the rates and what decided.
     """
     for policy in report.policies:
+        if not (policy.planned or policy.skipped or policy.gate.rulings):
+            continue
         yield from _rates(policy)
         if verbosity >= 0:
             yield from _categories(policy)
@@ -58,15 +60,17 @@ def _rates(policy: PolicyReport) -> Iterator[Line]:
     evaluated = f"{policy.evaluated} of {policy.planned} evaluated"
     cells = f"TP {tally.tp}  TN {tally.tn}  FP {tally.fp}  FN {tally.fn}"
     yield Line(text=f"{name}: {evaluated}, {cells}", style=Style.STRONG)
-    yield Line(text=f"  under-refusal  {_or_one_sided(tally.under_refusal, 'unsafe')}")
-    yield Line(text=f"  over-refusal   {_or_one_sided(tally.over_refusal, 'safe')}")
+    yield Line(text=f"  under-refusal  {_or_one_sided(policy, tally.under_refusal, 'unsafe')}")
+    yield Line(text=f"  over-refusal   {_or_one_sided(policy, tally.over_refusal, 'safe')}")
     yield Line(text=f"  accuracy       {_with_interval(tally.accuracy)}")
     yield Line(text=f"  ECE            {_ece(policy)}")
 
 
-def _or_one_sided(rate: Rate, label: str) -> str:
+def _or_one_sided(policy: PolicyReport, rate: Rate, label: str) -> str:
     if rate.denominator + rate.unevaluated == 0:
-        return f"{NO_DATA}: there is no {label} prompt"
+        whole = len(policy.outcomes) == policy.collected
+        what = f"there is no {label} prompt" if whole else f"no {label} prompt was run"
+        return f"{NO_DATA}: {what}"
     return _with_interval(rate)
 
 
