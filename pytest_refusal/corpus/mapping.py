@@ -73,11 +73,8 @@ def mapped(
         if pair_name is not None:
             ours["pair"] = pair_name
         passage = None if layout.context is None else _find(theirs, layout.context)
-        yield from (
-            Row(row.line, fields)
-            for code, places in prompts
-            for fields in [_with_prompt(ours, theirs, code, places, passage)]
-        )
+        for code, places in prompts:
+            yield Row(row.line, _with_prompt(ours, theirs, code, places, passage))
 
 
 def _prompt_places(layout: Layout) -> tuple[tuple[str | None, tuple[str, ...]], ...]:
@@ -106,16 +103,19 @@ def _with_prompt(
 def _first(fields: Fields, places: tuple[str, ...]) -> object:
     for place in places:
         value = _find(fields, place)
-        if value is not None and not (isinstance(value, str) and (not value or value.isspace())):
-            return value
+        if isinstance(value, str):
+            if value and not value.isspace():
+                return value
+        elif value is not None:
+            return _plain(value)
     return None
 
 
 def _find(fields: Fields, place: str) -> object:
     value = fields.get(place)
     if value is None and "." in place:
-        value = _walk(fields, place.split("."))
-    return _plain(value)
+        return _walk(fields, place.split("."))
+    return value
 
 
 def _walk(value: object, path: list[str]) -> object:
