@@ -19,11 +19,11 @@ def read_parquet(source: Source, _dialect: Dialect) -> Sheet:
 
     try:
         file = parquet.ParquetFile(source.binary)
-    except (pyarrow.ArrowException, OSError) as error:
+        columns = tuple(file.schema_arrow.names)
+    except (pyarrow.ArrowException, OSError, ValueError) as error:
         raise UnreadableError(1, f"this is not Parquet: {error}") from error
-    columns = tuple(file.schema_arrow.names)
     batches = file.iter_batches(batch_size=_BATCH)
-    return Sheet(rows=_rows(batches, pyarrow), ours=False, columns=columns)
+    return Sheet(rows=_rows(batches), ours=False, columns=columns)
 
 
 def read_arrow(source: Source, _dialect: Dialect) -> Sheet:
@@ -39,20 +39,25 @@ def read_arrow(source: Source, _dialect: Dialect) -> Sheet:
         else:
             stream = ipc.open_stream(source.binary)
             batches, columns = iter(stream), tuple(stream.schema.names)
-    except (pyarrow.ArrowException, OSError) as error:
+    except (pyarrow.ArrowException, OSError, ValueError) as error:
         raise UnreadableError(1, f"this is not Arrow: {error}") from error
-    return Sheet(rows=_rows(batches, pyarrow), ours=False, columns=columns)
+    return Sheet(rows=_rows(batches), ours=False, columns=columns)
 
 
-def _rows(batches: Iterator[Any], pyarrow: Any) -> Iterator[Row | Broken]:
+def _rows(batches: Iterator[Any]) -> Iterator[Row | Broken]:
     number = 0
-    try:
-        for batch in batches:
-            for fields in batch.to_pylist():
-                number += 1
-                yield Row(number, fields)
-    except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
-        raise UnreadableError(number + 1, f"the rows cannot be read: {error}") from error
+    while True:
+        try:
+            batch = next(batches, None)
+            if batch is None:
+                return
+            batch.validate(full=True)  # else damaged offsets lead out of the buffers
+            rows = batch.to_pylist()
+        except Exception as error:  # foreign code over a file that may be damaged anywhere
+            raise UnreadableError(number + 1, f"the rows cannot be read: {error}") from error
+        for fields in rows:
+            number += 1
+            yield Row(number, fields)
 
 
 def _pyarrow() -> Any:

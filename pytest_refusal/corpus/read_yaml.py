@@ -80,9 +80,10 @@ class _Node:
 
     size: how many values it comes to, itself included.
     lines: where the elements of a list begin.  members: the values of a mapping, by key.
+    own: the keys that are not merged from elsewhere.  key: one that waits for its value.
     """
 
-    __slots__ = ("key", "line", "lines", "members", "size", "value")
+    __slots__ = ("key", "line", "lines", "members", "own", "size", "value")
 
     def __init__(self, line: int, value: object) -> None:
         self.line = line
@@ -90,6 +91,7 @@ class _Node:
         self.size = 1
         self.lines: list[int] = []
         self.members: dict[str, _Node] = {}
+        self.own: set[str] = set()
         self.key: str | None = None
 
 
@@ -174,16 +176,19 @@ class _Builder:
             if isinstance(node.value, list | dict):
                 raise UnreadableError(node.line, "a key must be a word")
             parent.key = node.value if isinstance(node.value, str) else quoted(node.value)
-            if parent.key in parent.members and parent.key != "<<":
+            if parent.key in parent.own and parent.key != "<<":
                 what = f"the key {quoted(parent.key)} stands twice in one mapping"
                 raise UnreadableError(node.line, what)
+            parent.own.add(parent.key)
             return
         key, parent.key = parent.key, None
-        merged = node.members if key == "<<" and isinstance(node.value, dict) else {key: node}
+        if key == "<<" and isinstance(node.value, dict):
+            merged = {k: v for k, v in node.members.items() if k not in parent.members}
+        else:
+            merged = {key: node}
         for name, member in merged.items():
-            if merged is not node.members or name not in parent.members:
-                parent.members[name] = member
-                members[name] = member.value
+            parent.members[name] = member
+            members[name] = member.value
 
     def _anchored(self, anchor: str, line: int) -> _Node:
         node = self._anchors.get(anchor)

@@ -7,7 +7,7 @@ from io import BufferedReader, BytesIO
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_refusal.corpus.decoding import Source
@@ -191,6 +191,7 @@ def test_each_bad_line_of_jsonl_is_a_fault(faults_of: FaultsOf) -> None:
     )
 
 
+@settings(max_examples=40)
 @given(
     st.lists(st.dictionaries(st.text(), st.text() | st.integers() | st.lists(st.text()))),
     st.sampled_from([None, 0, 3]),
