@@ -107,7 +107,7 @@ def _gate(
     ece_bins: int,
     why_not_ruled: str | None,
 ) -> Gate:
-    if why_not_ruled is not None and ceilings:
+    if why_not_ruled is not None:
         return not_ruled(why_not_ruled, missing=missing)
     return rule(ceilings, tally, missing=missing, ece_bins=ece_bins)
 

@@ -209,7 +209,8 @@ def _reason(ceiling: Ceiling, rate: Rate, decision: Decision, family: int) -> st
 def _remark(ceiling: Ceiling, rate: Rate, decision: Decision) -> str:
     n = rate.denominator
     if not ceiling.measure.is_floor and 0 < ceiling.limit * n < 1:
-        return f" (with {n} prompts this ceiling means 0 failures)"
+        prompts = "1 prompt" if n == 1 else f"{n} prompts"
+        return f" (with {prompts} this ceiling means 0 failures)"
     interval = rate_interval(rate)
     if not decision.passed and interval is not None and interval.holds(ceiling.limit):
         return " (within chance)"
