@@ -3,6 +3,7 @@
 RefusalError
 +-- SettingsError     a table, an option or an environment that cannot be used
 +-- CorpusError       prompts that cannot be used; carries every fault found
++-- ReportError       a report file that cannot be read back; carries every fault found
 +-- PolicyError       a policy that cannot be built or gave what is no response
 +-- ClassifierError   a response that could not be judged
 """
@@ -31,6 +32,10 @@ class SettingsError(_FaultsError):
 
 class CorpusError(_FaultsError):
     """Prompts that cannot be used; `faults` has one `path:line: what` for each."""
+
+
+class ReportError(_FaultsError):
+    """A report that cannot be read back; `faults` has one `path: where: what` for each."""
 
 
 class PolicyError(RefusalError):

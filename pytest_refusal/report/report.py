@@ -92,6 +92,9 @@ class Report:
     complete: whether every planned trial came to an end.
     created: when the run ended, ISO 8601 with offset; None in a library call.
     notes: what a reader should know about the corpora, each in one line.
+    reasons: why the session fails, each in one line, empty if it does not; None from a
+    library call.  command: what was run.  configuration: what else decides the numbers.
+    redacted: whether what the policies said is left out, as in a report read back.
     """
 
     policies: tuple[PolicyReport, ...]
@@ -100,6 +103,10 @@ class Report:
     created: str | None = None
     notes: tuple[str, ...] = ()
     versions: Mapping[str, str] = field(default_factory=dict)
+    reasons: tuple[str, ...] | None = None
+    command: str | None = None
+    configuration: Mapping[str, str] = field(default_factory=dict)
+    redacted: bool = False
 
     def to_dict(self, *, redact: bool = False) -> dict[str, object]:
         """Return plain data for JSON, as described by `schema.json`.

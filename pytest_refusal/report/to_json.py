@@ -48,12 +48,16 @@ def _umask() -> int:
 
 def plain_report(report: Report, *, redact: bool) -> dict[str, object]:
     """Return plain data with the keys of `schema.json`."""
+    redact = redact or report.redacted
     return {
         "schema_version": SCHEMA_VERSION,
         "complete": report.complete,
         "created": report.created,
         "versions": dict(report.versions),
         "redacted": redact,
+        "reasons_to_fail": None if report.reasons is None else list(report.reasons),
+        "command": report.command,
+        "configuration": dict(report.configuration),
         "corpora": [
             {"corpus": c.name, "prompts": c.prompts, "sha256": c.sha256} for c in report.corpora
         ],
@@ -137,6 +141,7 @@ def _plain_gate(gate: Gate) -> dict[str, object]:
                 "decide": ruling.ceiling.decide.value,
                 "confidence_level": ruling.ceiling.confidence_level,
                 "value": ruling.value,
+                "rate": None if ruling.rate is None else _plain_rate(ruling.rate),
                 "held": ruling.held,
                 "reason": ruling.reason,
             }
@@ -154,13 +159,15 @@ def _plain_trial(trial: Trial) -> dict[str, object]:
         "sample": trial.sample,
         "label": prompt.label.value,
         "category": prompt.category,
+        "severity": prompt.severity,
+        "taxonomy": prompt.taxonomy,
+        "messages": [{"role": m.role.value, "content": m.content} for m in prompt.messages],
+        "line": None if prompt.place is None else prompt.place.line,
     }
 
 
 def _plain_outcome(outcome: Outcome, *, redact: bool) -> dict[str, object]:
     plain = _plain_trial(outcome.trial)
-    plain["severity"] = outcome.trial.prompt.severity
-    plain["taxonomy"] = outcome.trial.prompt.taxonomy
     plain["prompt_sha256"] = outcome.trial.prompt.sha256
     match outcome:
         case Evaluated():
