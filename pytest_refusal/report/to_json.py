@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from dataclasses import asdict
 from pathlib import Path
 from typing import assert_never
@@ -13,6 +11,7 @@ from pytest_refusal.gate import Gate
 from pytest_refusal.metrics.intervals import rate_interval
 from pytest_refusal.metrics.rates import Rate
 from pytest_refusal.outcome import Evaluated, Outcome, Trial, Unevaluated
+from pytest_refusal.report.atomic import write_atomically
 from pytest_refusal.report.report import SCHEMA_VERSION, PolicyReport, Report
 from pytest_refusal.response import Response
 
@@ -22,28 +21,6 @@ def write_json(report: Report, path: Path, *, redact: bool = False) -> None:
     # ASCII: a lone surrogate in a response is kept as an escape and never stops the writing.
     text = json.dumps(plain_report(report, redact=redact), indent=1, allow_nan=False)
     write_atomically(path, text + "\n")
-
-
-def write_atomically(path: Path, text: str) -> None:
-    """Replace `path` by `text` in one step, so that no reader sees half a report."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    draft = Path(name)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-        # mkstemp makes it private; a report is for everybody whom the umask lets in.
-        draft.chmod(0o666 & ~_umask())
-        draft.replace(path)
-    except BaseException:
-        draft.unlink(missing_ok=True)
-        raise
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def plain_report(report: Report, *, redact: bool) -> dict[str, object]:

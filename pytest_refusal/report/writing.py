@@ -3,30 +3,63 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 from pytest_refusal.report.report import Report
-from pytest_refusal.report.to_json import write_json
-
-WRITERS = {".json": write_json}
 
 
-def check_path(path: Path) -> str | None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kind:
+    """One kind of report.
+
+    writer: `module:function`, imported only when it is asked for.
+    needs: the module that must be there, and the extra of ours that brings it.
+    """
+
+    writer: str
+    needs: tuple[str, str] | None = None
+
+
+_PLOT = Kind(writer="to_plot:write_plot", needs=("matplotlib", "plots"))
+
+KINDS = {
+    ".json": Kind(writer="to_json:write_json"),
+    ".html": Kind(writer="to_html:write_html", needs=("jinja2", "html")),
+    ".md": Kind(writer="to_markdown:write_markdown"),
+    ".csv": Kind(writer="to_csv:write_csv"),
+    ".svg": _PLOT,
+    ".png": _PLOT,
+    ".pdf": _PLOT,
+}
+
+
+def check_path(path: Path, *, option: str = "--refusal-report") -> str | None:
     """Say why no report can be written to `path`; None if one can."""
-    if path.suffix.lower() not in WRITERS:
-        known = ", ".join(WRITERS)
-        return f"--refusal-report {path}: no kind of report has this suffix (known: {known})"
+    kind = KINDS.get(path.suffix.lower())
+    if kind is None:
+        known = ", ".join(KINDS)
+        return f"{option} {path}: no kind of report has this suffix (known: {known})"
+    if kind.needs is not None and find_spec(kind.needs[0]) is None:
+        module, extra = kind.needs
+        return f"{option} {path}: needs {module}; pip install 'pytest-refusal[{extra}]'"
     if path.is_dir():
-        return f"--refusal-report {path}: is a folder"
+        return f"{option} {path}: is a folder"
     folder = next((p for p in path.absolute().parents if p.exists()), None)
     if folder is None or not folder.is_dir() or not os.access(folder, os.W_OK):
-        return f"--refusal-report {path}: the folder cannot be written to"
+        return f"{option} {path}: the folder cannot be written to"
     return None
 
 
 def write_report(report: Report, path: Path, *, redact: bool) -> None:
     """Write the kind of report that the suffix of `path` asks for.
 
+    redact: leave out what the policies said, and the evidence quoted from it.
     Raises OSError where the file cannot be written.
     """
-    WRITERS[path.suffix.lower()](report, path, redact=redact)
+    module, _, name = KINDS[path.suffix.lower()].writer.partition(":")
+    write: Callable[..., None] = getattr(import_module(f"pytest_refusal.report.{module}"), name)
+    write(report, path, redact=redact)
