@@ -8,6 +8,7 @@ from __future__ import annotations
 import platform
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from pytest_refusal.evaluation import report_policy, summarise_corpora
 from pytest_refusal.outcome import Evaluated, Outcome, Trial, Unevaluated, from_wire
 from pytest_refusal.plugin.gate_reports import announce_gates
 from pytest_refusal.plugin.item import WIRE, PromptItem
+from pytest_refusal.plugin.provenance import command, configuration
 from pytest_refusal.plugin.run import Run
 from pytest_refusal.plugin.standing import Standing, judge_standing
 from pytest_refusal.report.conclusion import reasons_to_fail
@@ -122,14 +124,15 @@ class RefusalSession:
         )
         if standing.all_planned:
             self._selected.update(self._run.trials)
-        self.report = self._make_report(standing)
-        reasons = list(self._reasons(self.report, standing))
-        announce_gates(self._config, self.report)
-        reasons += [trouble for path in self._run.report_paths for trouble in self._write(path)]
+        report = self._make_report(standing)
+        reasons = list(self._reasons(report, standing))
         # pytest counted our failures too; what is more than those is not ours to forgive.
         others = session.testsfailed - self._own_failures
         if others > 0:
             reasons.append(f"{others} other failure{'s' if others > 1 else ''}")
+        self.report = report = replace(report, reasons=tuple(reasons))
+        announce_gates(self._config, report)
+        reasons += [trouble for path in self._run.report_paths for trouble in self._write(path)]
         self.reasons = tuple(reasons)
         if session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
             status = pytest.ExitCode.TESTS_FAILED if reasons else pytest.ExitCode.OK
@@ -147,6 +150,8 @@ class RefusalSession:
                 "pytest": pytest.__version__,
                 "python": platform.python_version(),
             },
+            command=command(self._config, self._run),
+            configuration=configuration(self._config, self._run),
         )
 
     def _policy_report(self, name: str, standing: Standing) -> PolicyReport:

@@ -1,4 +1,4 @@
-"""Render a JSON report as any other kind: `python -m pytest_refusal.report in.json --to out.html`."""
+"""Render a JSON report as any other kind: `python -m pytest_refusal.report x.json --to x.html`."""
 
 from __future__ import annotations
 

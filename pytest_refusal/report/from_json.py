@@ -11,6 +11,7 @@ from pathlib import Path
 
 from pytest_refusal.errors import ReportError
 from pytest_refusal.gate import Ceiling, Gate, Measure, Ruling
+from pytest_refusal.metrics.decisions import Decide
 from pytest_refusal.metrics.rates import Rate
 from pytest_refusal.metrics.tally import Tally
 from pytest_refusal.outcome import Evaluated, Outcome, Trial, Unevaluated
@@ -106,6 +107,7 @@ def _policy(fields: Fields) -> PolicyReport:
             for item in fields.tables("skipped")
         ),
         reduced=fields.whole("reduced_to_last_message"),
+        unused=fields.texts("unused_recordings"),
     )
 
 
@@ -126,6 +128,8 @@ def _ruling(fields: Fields) -> Ruling:
             measure=measure,
             limit=fields.share("limit"),
             category=fields.optional("category", str),
+            decide=fields.choice("decide", Decide, Decide.OBSERVED),
+            confidence_level=fields.share("confidence_level"),
         ),
         value=fields.optional_share("value"),
         rate=None if rate is None else _rate(rate, higher_is_better=measure.is_floor),
