@@ -5,13 +5,14 @@ RefusalError
 +-- CorpusError       prompts that cannot be used; carries every fault found
 +-- ReportError       a report file that cannot be read back; carries every fault found
 +-- PolicyError       a policy that cannot be built or gave what is no response
+|   +-- TransientPolicyError  asking again may help
+|   +-- UnusablePolicyError   asking will never help, not for any prompt
 +-- ClassifierError   a response that could not be judged
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
 
 
 class RefusalError(Exception):
@@ -44,7 +45,36 @@ class PolicyError(RefusalError):
     reason: the word for machines that an unevaluated outcome carries.
     """
 
-    reason: ClassVar[str] = "error"
+    reason: str = "error"
+
+    def __init__(self, text: str, *, reason: str | None = None) -> None:
+        super().__init__(text)
+        if reason is not None:
+            self.reason = reason
+
+
+class TransientPolicyError(PolicyError):
+    """No response this time; asking again may help.
+
+    wait_s: how long to wait before, as the server said; None if it did not.
+    slow_down: whether the server asked for fewer requests.
+    """
+
+    def __init__(
+        self,
+        text: str,
+        *,
+        reason: str | None = None,
+        wait_s: float | None = None,
+        slow_down: bool = False,
+    ) -> None:
+        super().__init__(text, reason=reason)
+        self.wait_s = wait_s
+        self.slow_down = slow_down
+
+
+class UnusablePolicyError(PolicyError):
+    """A policy that cannot be used for any prompt: a wrong key, no such model, no money."""
 
 
 class ClassifierError(RefusalError):

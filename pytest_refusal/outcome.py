@@ -110,7 +110,7 @@ def to_wire(outcome: Outcome) -> str:
     plain: dict[str, object] = {"s": outcome.duration_s}
     response = outcome.response
     if response is not None:
-        plain["response"] = _plain_response(response)
+        plain["response"] = plain_response(response)
     match outcome:
         case Evaluated():
             verdict = outcome.verdict
@@ -132,7 +132,7 @@ def to_wire(outcome: Outcome) -> str:
 def from_wire(line: str, trial: Trial, *, reruns: int = 0) -> Outcome:
     """Read what `to_wire` wrote; the reader knows the trial."""
     plain = json.loads(line)
-    response = _response_from(plain["response"]) if "response" in plain else None
+    response = response_from(plain["response"]) if "response" in plain else None
     if "verdict" in plain:
         if response is None:
             raise ValueError("a verdict without a response")
@@ -161,7 +161,8 @@ def from_wire(line: str, trial: Trial, *, reruns: int = 0) -> Outcome:
     )
 
 
-def _plain_response(response: Response) -> dict[str, object]:
+def plain_response(response: Response) -> dict[str, object]:
+    """Turn a response into plain data for JSON."""
     # Only what differs from the default: most responses are text and nothing else.
     plain: dict[str, object] = {"text": response.text}
     if response.refusal is not None:
@@ -186,7 +187,8 @@ def _plain_response(response: Response) -> dict[str, object]:
     return plain
 
 
-def _response_from(plain: dict[str, Any]) -> Response:
+def response_from(plain: dict[str, Any]) -> Response:
+    """Read what `plain_response` made."""
     block, usage = plain.get("block"), plain.get("usage")
     return Response(
         text=plain["text"],

@@ -1,4 +1,4 @@
-"""How any policy is asked for one response: its turns, its errors, its time."""
+"""How any policy is asked for one response: its errors, its deadline, its time."""
 
 from __future__ import annotations
 
@@ -8,137 +8,140 @@ from dataclasses import replace
 from time import perf_counter
 
 from pytest_refusal.errors import PolicyError
+from pytest_refusal.execution.conversation import (
+    AskError,
+    Conversation,
+    Step,
+    calls_of,
+    converse,
+    is_reduced,
+)
 from pytest_refusal.execution.loop import BackgroundLoop
 from pytest_refusal.foreign import describe
-from pytest_refusal.prompt import Message, Prompt, Role
+from pytest_refusal.prompt import Prompt
 from pytest_refusal.protocols import Policy
 from pytest_refusal.response import Response
 
-# Finish reasons, in lower case, after which a reply cannot stand in a history.
-_CUT_OFF = frozenset(
-    {"length", "max_tokens", "model_length", "model_context_window_exceeded", "max_output_tokens"}
-)
+__all__ = ["AskError", "ask", "ask_on_loop", "calls_of", "is_reduced"]
 
-
-class AskError(Exception):
-    """A policy gave no response; `str()` is the text for people.
-
-    reason: a word for machines: "timeout", "not_recorded", "http_429", "error", ...
-    turn, turns: at which request of how many, both from 1.
-    """
-
-    def __init__(self, text: str, *, reason: str, turn: int = 1, turns: int = 1) -> None:
-        self.reason = reason
-        self.turn = turn
-        self.turns = turns
-        super().__init__(f"turn {turn} of {turns}: {text}" if turns > 1 else text)
+# What is raised inside a policy and not meant for a runner of tests above it.
+_FOREIGN = (Exception, SystemExit, asyncio.CancelledError)
 
 
 def ask(policy: Policy, prompt: Prompt, *, sample: int, loop: BackgroundLoop) -> Response:
     """Ask a policy for its response, with the time it took and its replies to earlier turns.
 
-    A conversation that holds messages of the assistant is sent as it stands, in one request.
-    Where messages of the user follow one another the policy is asked at each, and its own
-    reply joins the history; the last response is returned.
     Raises AskError for whatever the policy raises, but for an interrupt and for the
     exceptions by which a test runner steers.
     """
+    if getattr(policy, "timeout_s", None) is not None:
+        return loop.run(ask_on_loop(policy, prompt, sample=sample))
     started = perf_counter()
-    *before, last = _turns(policy, prompt)
-    turns = len(before) + 1
-    history: list[Message] = []
-    earlier: list[str] = []
-    for turn, messages in enumerate(before, start=1):
-        history.extend(messages)
-        so_far = replace(prompt, messages=tuple(history))
-        response = _ask_once(policy, so_far, sample, loop, turn=turn, turns=turns)
-        reply = _usable_reply(response, turn, turns)
-        earlier.append(reply)
-        history.append(Message(role=Role.ASSISTANT, content=reply))
-    if before:
-        prompt = replace(prompt, messages=(*history, *last))
-    response = _ask_once(policy, prompt, sample, loop, turn=turns, turns=turns)
-    return _timed(response, tuple(earlier), perf_counter() - started)
+    conversation = converse(policy, prompt)
+    step = next(conversation)
+    while True:
+        try:
+            response = _respond(policy, step, sample, loop)
+        except AskError as error:
+            after = _go_on(conversation, error)
+        else:
+            after = _go_on(conversation, response)
+        if isinstance(after, Response):
+            return _timed(after, perf_counter() - started)
+        step = after
 
 
-def is_reduced(policy: Policy, prompt: Prompt) -> bool:
-    """Whether the policy sees only the last of several messages."""
-    return (
-        prompt.is_conversation
-        and not policy.takes_conversation
-        and not _answers_whole_prompts(policy)
-    )
-
-
-def _turns(policy: Policy, prompt: Prompt) -> list[tuple[Message, ...]]:
-    """Split the messages so that each part ends where the policy is to reply."""
-    messages = prompt.messages
-    if (
-        len(messages) == 1
-        or not policy.takes_conversation
-        or _answers_whole_prompts(policy)
-        or any(message.role is Role.ASSISTANT for message in messages)
-    ):
-        return [messages]
-    ends = [i + 1 for i, message in enumerate(messages) if message.role is Role.USER]
-    ends[-1] = len(messages)  # a system message at the very end belongs to the last turn
-    return [messages[start:end] for start, end in zip([0, *ends], ends, strict=False)]
-
-
-def _answers_whole_prompts(policy: Policy) -> bool:
-    # Not in the protocol: only what looks its responses up by prompt has to say so.
-    return bool(getattr(policy, "answers_whole_prompts", False))
-
-
-def _ask_once(
-    policy: Policy, prompt: Prompt, sample: int, loop: BackgroundLoop, *, turn: int, turns: int
-) -> Response:
+async def ask_on_loop(policy: Policy, prompt: Prompt, *, sample: int) -> Response:
+    """Ask like `ask`, on a running loop, within the `timeout_s` that the policy may have."""
+    started = perf_counter()
+    timeout_s: float | None = getattr(policy, "timeout_s", None)
+    conversation = converse(policy, prompt)
+    step = next(conversation)
+    deadline = asyncio.timeout(timeout_s)
     try:
-        response = policy.respond(prompt, sample=sample)
-        if isinstance(response, Response):
-            return response
-        if inspect.isawaitable(response):
-            response = loop.run(response)
-    except PolicyError as error:
-        raise AskError(str(error), reason=error.reason, turn=turn, turns=turns) from error
+        async with deadline:
+            while True:
+                try:
+                    response = await _respond_on_loop(policy, step, sample)
+                except AskError as error:
+                    after = _go_on(conversation, error)
+                else:
+                    after = _go_on(conversation, response)
+                if isinstance(after, Response):
+                    return _timed(after, perf_counter() - started)
+                step = after
     except TimeoutError as error:
-        raise AskError(describe(error), reason="timeout", turn=turn, turns=turns) from error
-    except (Exception, SystemExit, asyncio.CancelledError) as error:
-        raise AskError(describe(error), reason="error", turn=turn, turns=turns) from error
-    if not isinstance(response, Response):
-        text = f"policy {policy.name!r} returned {type(response).__name__}; expected a Response"
-        raise AskError(text, reason="invalid_response", turn=turn, turns=turns)
-    return response
+        if not deadline.expired():
+            raise
+        text = f"no response within {timeout_s:g} s{_notes(error.__cause__)}"
+        raise step.error(text, reason="timeout") from None
 
 
-def _usable_reply(response: Response, turn: int, turns: int) -> str:
-    """Return the text with which the conversation goes on."""
-    finish = (response.finish_reason or "").lower()
-    if response.refusal and response.refusal.strip():
-        return response.refusal
-    if response.block is not None:
-        text, reason = f"blocked by the provider ({response.block.signal})", "blocked"
-    elif finish in _CUT_OFF:
-        text, reason = f"the reply was cut off ({response.finish_reason})", "truncated"
-    elif not response.text.strip():
-        text, reason = "the reply was empty", "empty"
-    else:
-        return response.text
-    msg = f"{text}; the conversation cannot go on"
-    raise AskError(msg, reason=reason, turn=turn, turns=turns)
+def _go_on(conversation: Conversation, result: Response | AskError) -> Step | Response:
+    try:
+        if isinstance(result, AskError):
+            return conversation.throw(result)
+        return conversation.send(result)
+    except StopIteration as end:
+        final: Response = end.value
+        return final
 
 
-def _timed(response: Response, earlier: tuple[str, ...], latency_s: float) -> Response:
-    # Written out: `dataclasses.replace` costs several times as much.
+def _respond(policy: Policy, step: Step, sample: int, loop: BackgroundLoop) -> Response:
+    try:
+        response = policy.respond(step.prompt, sample=sample)
+        if not isinstance(response, Response) and inspect.isawaitable(response):
+            response = loop.run(response)
+    except _FOREIGN as error:
+        raise _ask_error(error, step) from error
+    return _checked(response, policy, step)
+
+
+async def _respond_on_loop(policy: Policy, step: Step, sample: int) -> Response:
+    try:
+        response = policy.respond(step.prompt, sample=sample)
+        if not isinstance(response, Response) and inspect.isawaitable(response):
+            response = await response
+    except asyncio.CancelledError as error:
+        task = asyncio.current_task()
+        if task is not None and task.cancelling():
+            raise
+        raise _ask_error(error, step) from error
+    except (Exception, SystemExit) as error:
+        raise _ask_error(error, step) from error
+    return _checked(response, policy, step)
+
+
+def _checked(response: object, policy: Policy, step: Step) -> Response:
+    if isinstance(response, Response):
+        return response
+    text = f"policy {policy.name!r} returned {type(response).__name__}; expected a Response"
+    raise step.error(text, reason="invalid_response")
+
+
+def _ask_error(error: BaseException, step: Step) -> AskError:
+    if isinstance(error, PolicyError):
+        return step.error(str(error), reason=error.reason)
+    reason = "timeout" if isinstance(error, TimeoutError) else "error"
+    return step.error(describe(error), reason=reason)
+
+
+def _notes(error: BaseException | None) -> str:
+    """Return what was noted on a cancellation: how often it had been tried, and in vain."""
+    notes = getattr(error, "__notes__", ())
+    return f" ({'; '.join(notes)})" if notes else ""
+
+
+def _timed(response: Response, latency_s: float) -> Response:
+    if response.earlier or response.confidence is not None or response.usage is not None:
+        return replace(response, latency_s=latency_s)
+    # Written out for the common case: `replace` costs several times as much.
     return Response(
         text=response.text,
         refusal=response.refusal,
         finish_reason=response.finish_reason,
         block=response.block,
         tool_calls=response.tool_calls,
-        usage=response.usage,
         model=response.model,
-        confidence=response.confidence,
-        earlier=earlier,
         latency_s=latency_s,
     )

@@ -1,0 +1,111 @@
+"""What asking has cost so far, and the limits on it."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+from pytest_refusal.errors import PolicyError
+from pytest_refusal.response import Usage
+
+
+class SpentError(PolicyError):
+    """The budget of the run is spent: no request was sent."""
+
+    reason = "budget"
+
+
+@dataclass(slots=True, kw_only=True)
+class Meter:
+    """Counts for one policy in one process; two add up.
+
+    calls: requests sent, retries among them.  waited_s: seconds spent waiting before retries.
+    cost: in the currency of the configured prices.
+    """
+
+    calls: int = 0
+    retries: int = 0
+    replayed: int = 0
+    waited_s: float = 0.0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cost: float = 0.0
+
+    def add(self, other: Meter) -> None:
+        """Add the counts of another process."""
+        for one in fields(self):
+            setattr(self, one.name, getattr(self, one.name) + getattr(other, one.name))
+
+    def plain(self) -> dict[str, float]:
+        """Return the counts by name, for JSON."""
+        return {one.name: getattr(self, one.name) for one in fields(self)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tariff:
+    """What a million tokens cost."""
+
+    input_per_million: float
+    output_per_million: float
+
+    def cost(self, usage: Usage | None) -> float:
+        """Return what one response cost; 0 where its tokens are not known."""
+        if usage is None:
+            return 0.0
+        into = (usage.prompt_tokens or 0) * self.input_per_million
+        return (into + (usage.completion_tokens or 0) * self.output_per_million) / 1e6
+
+
+class Budget:
+    """The limits of a run on its requests, held by all its processes together.
+
+    tally: an empty file that all processes share; None where there is one process only.
+    max_cost holds within a process: each reserves what its dearest response has cost.
+    """
+
+    def __init__(
+        self,
+        *,
+        max_calls: int | None = None,
+        max_cost: float | None = None,
+        tally: Path | None = None,
+    ) -> None:
+        self._max_calls = max_calls
+        self._max_cost = max_cost
+        self._tally = tally
+        self._taken = 0
+        self._under_way = 0
+        self._cost = 0.0
+        self._dearest = 0.0
+
+    def take(self) -> None:
+        """Take one request out of the budget; raises SpentError where none is left."""
+        if self._max_cost is not None:
+            reserved = (self._under_way + 1) * self._dearest
+            if self._cost + reserved > self._max_cost:
+                raise SpentError(
+                    f"not asked: the limit on cost ({self._max_cost:g}) would be exceeded"
+                )
+        if self._max_calls is not None and self._next_number() > self._max_calls:
+            raise SpentError(f"not asked: the limit of {self._max_calls} calls is reached")
+        self._under_way += 1
+
+    def settle(self, cost: float) -> None:
+        """Note what a request that was taken has cost."""
+        self._under_way -= 1
+        self._cost += cost
+        self._dearest = max(self._dearest, cost)
+
+    def _next_number(self) -> int:
+        if self._tally is None:
+            self._taken += 1
+            return self._taken
+        # One byte a call: where an appended byte ends up is the number of the call, and the
+        # system keeps appends of several processes apart.
+        file = os.open(self._tally, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        try:
+            os.write(file, b".")
+            return os.lseek(file, 0, os.SEEK_CUR)
+        finally:
+            os.close(file)

@@ -1,0 +1,152 @@
+"""Asking again, at a pace and within a budget, until there is a response or no hope."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Awaitable, Mapping
+
+from pytest_refusal.errors import PolicyError, TransientPolicyError
+from pytest_refusal.execution.breaker import Breaker, StoppedError
+from pytest_refusal.execution.meter import Budget, Meter, SpentError, Tariff
+from pytest_refusal.execution.pace import Pace
+from pytest_refusal.prompt import Prompt
+from pytest_refusal.protocols import Policy
+from pytest_refusal.response import Response
+
+# The waiting of OpenAI's client: half a second doubled each time, at most eight, less up to
+# a quarter; what the server asks for is followed up to two minutes.
+_FIRST_WAIT_S = 0.5
+_LONGEST_WAIT_S = 8.0
+_JITTER = 0.25
+LONGEST_SERVER_WAIT_S = 120.0
+
+
+class RetryingPolicy:
+    """A policy that asks another one, again where that may help.
+
+    A block or a refusal is a response and is never asked for again.
+    """
+
+    def __init__(
+        self,
+        policy: Policy,
+        *,
+        retries: int = 6,
+        concurrency: int = 8,
+        timeout_s: float | None = None,
+        asks_confidence: bool = False,
+        tariff: Tariff | None = None,
+        budget: Budget | None = None,
+        randomness: random.Random | None = None,
+    ) -> None:
+        self.policy = policy
+        self.concurrency = concurrency
+        self.timeout_s = timeout_s
+        self.asks_confidence = asks_confidence
+        self.meter = Meter()
+        self.breaker = Breaker(policy.name)
+        self._retries = retries
+        self._pace = Pace(concurrency)
+        self._tariff = tariff
+        self._budget = budget or Budget()
+        self._random = randomness or random.Random()  # noqa: S311  # jitter, no secret
+
+    @property
+    def name(self) -> str:
+        """The name of the policy that is asked."""
+        return self.policy.name
+
+    @property
+    def takes_conversation(self) -> bool:
+        """Whether the policy that is asked reads all messages."""
+        return self.policy.takes_conversation
+
+    @property
+    def fingerprint(self) -> Mapping[str, object]:
+        """All that determines a response of the policy that is asked."""
+        found: Mapping[str, object] = getattr(self.policy, "fingerprint", {})
+        return found
+
+    async def respond(self, prompt: Prompt, *, sample: int) -> Response:
+        """Ask until there is a response; raises PolicyError where it gives up."""
+        attempt = 0
+        last = ""
+        try:
+            while True:
+                attempt += 1
+                try:
+                    response = await self._attempt(prompt, sample, attempt)
+                except TransientPolicyError as error:
+                    last = str(error)
+                    await asyncio.sleep(self._wait_s(error, attempt))
+                else:
+                    self.breaker.succeeded()
+                    self._pace.succeeded()
+                    return response
+        except asyncio.CancelledError as cancelled:
+            if last:
+                cancelled.add_note(f"{_times(attempt)}, the last one that ended: {last}")
+            raise
+        except (StoppedError, SpentError):
+            raise  # says nothing about the server
+        except PolicyError as error:
+            self.breaker.failed(error)
+            raise
+
+    async def aclose(self) -> None:
+        """Close what the policy that is asked holds open."""
+        close = getattr(self.policy, "aclose", None)
+        if close is not None:
+            await close()
+
+    async def _attempt(self, prompt: Prompt, sample: int, attempt: int) -> Response:
+        async with self._pace.turn() as started_at:
+            self.breaker.check()
+            self._budget.take()
+            self.meter.calls += 1
+            self.meter.retries += attempt > 1
+            cost = 0.0
+            try:
+                response = self.policy.respond(prompt, sample=sample)
+                if isinstance(response, Awaitable):
+                    response = await response
+                cost = self._count(response)
+            except TransientPolicyError as error:
+                if error.slow_down:
+                    wait_s = min(error.wait_s or 0.0, LONGEST_SERVER_WAIT_S)
+                    self._pace.slow_down(wait_s, started_at=started_at)
+                raise
+            finally:
+                self._budget.settle(cost)
+            return response
+
+    def _wait_s(self, error: TransientPolicyError, attempt: int) -> float:
+        """Return how long to wait before the next attempt; raises PolicyError to give up."""
+        wanted = error.wait_s
+        if wanted is not None and wanted > LONGEST_SERVER_WAIT_S:
+            text = f"{error}; the server asks to wait {wanted:g} s, which is too long"
+            raise PolicyError(text, reason=error.reason) from error
+        if attempt > self._retries:
+            text = f"gave up after {_times(attempt)}: {error}"
+            raise PolicyError(text, reason=error.reason) from error
+        if wanted is None:
+            wanted = min(_FIRST_WAIT_S * 2.0 ** (attempt - 1), _LONGEST_WAIT_S)
+            wanted *= 1 - _JITTER * self._random.random()
+        else:
+            # Not all at the same moment: that is what the server asked to be spared.
+            wanted += _JITTER * self._random.random() * min(wanted, 1.0)
+        self.meter.waited_s += wanted
+        return wanted
+
+    def _count(self, response: Response) -> float:
+        if response.usage is not None:
+            self.meter.prompt_tokens += response.usage.prompt_tokens or 0
+            self.meter.completion_tokens += response.usage.completion_tokens or 0
+        cost = self._tariff.cost(response.usage) if self._tariff else 0.0
+        self.meter.cost += cost
+        return cost
+
+
+def _times(attempt: int) -> str:
+    return "1 attempt" if attempt == 1 else f"{attempt} attempts"

@@ -1,0 +1,138 @@
+"""Google's `generateContent`, as plain JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from pytest_refusal.errors import PolicyError
+from pytest_refusal.policy.digging import count, dig, items, joined_texts, text, word
+from pytest_refusal.policy.wire import (
+    Request,
+    Sampling,
+    join_url,
+    messages_with_system,
+    public_url,
+    split_system,
+)
+from pytest_refusal.prompt import Prompt, Role
+from pytest_refusal.response import Block, FilterStage, Response, Usage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GeminiContent:
+    """`generateContent` at one base URL, such as ".../v1beta".
+
+    The safety settings of the server are part of the system under test: the team's own go
+    into `extra`, or none.
+    """
+
+    base_url: str = field(repr=False)  # may hold a password
+    model: str
+    sampling: Sampling
+
+    @property
+    def url(self) -> str:
+        """Where requests go."""
+        model = self.model if "/" in self.model else f"models/{self.model}"
+        return join_url(self.base_url, f"{model}:generateContent")
+
+    @property
+    def takes_conversation(self) -> bool:
+        """Whether a request holds all messages: always."""
+        return True
+
+    @property
+    def fingerprint(self) -> Mapping[str, object]:
+        """All that determines a response beside the messages."""
+        return {
+            "api": "gemini",
+            "url": public_url(self.url),
+            "model": self.model,
+            **self.sampling.plain,
+        }
+
+    def headers(self, key: str | None) -> Mapping[str, str]:
+        """Return the key in a header, if there is one: in the URL it would be logged."""
+        return {"x-goog-api-key": key} if key else {}
+
+    def request(self, prompt: Prompt, *, sample: int) -> Request:
+        """Ask for one response."""
+        sampling = self.sampling
+        system, messages = split_system(messages_with_system(prompt, sampling.system))
+        wanted = {
+            "temperature": sampling.temperature,
+            "seed": sampling.seed_of(sample),
+            "maxOutputTokens": sampling.max_tokens,
+        }
+        extra = dict(sampling.extra)
+        own_config = extra.pop("generationConfig", None)
+        config = {name: value for name, value in wanted.items() if value is not None}
+        if isinstance(own_config, Mapping):
+            config.update(own_config)
+        body: dict[str, object] = {
+            "contents": [
+                {
+                    "role": "model" if message.role is Role.ASSISTANT else "user",
+                    "parts": [{"text": message.content}],
+                }
+                for message in messages
+            ]
+        }
+        if system:
+            body["systemInstruction"] = {"parts": [{"text": system}]}
+        if config:
+            body["generationConfig"] = config
+        return Request(url=self.url, body=body | extra)
+
+    def blocked(self, status: int, body: object) -> Response | None:  # noqa: ARG002  # the shape of Wire
+        """Return None: blocks come as a success here."""
+        return None
+
+    def response(self, body: object) -> Response:
+        """Read a response; raises PolicyError if there is neither a candidate nor a block."""
+        return read_content(body)
+
+
+def read_content(body: object) -> Response:
+    """Read the body of a `generateContent` response.
+
+    A blocked prompt has no candidates at all.  Raises PolicyError where there are none and
+    no block says why.
+    """
+    usage = Usage(
+        prompt_tokens=count(body, "usageMetadata", "promptTokenCount"),
+        completion_tokens=count(body, "usageMetadata", "candidatesTokenCount"),
+    )
+    model = text(body, "modelVersion")
+    candidate = dig(body, "candidates", 0)
+    if not isinstance(candidate, dict):
+        reason = word(body, "promptFeedback", "blockReason")
+        if not reason:
+            raise PolicyError(
+                "the response holds no candidate and no block reason", reason="no_choice"
+            )
+        detail = _blocked_categories(dig(body, "promptFeedback"))
+        block = Block(stage=FilterStage.PROMPT, signal=reason, detail=detail)
+        return Response(block=block, usage=usage, model=model)
+    parts = items(candidate, "content", "parts")
+    finish_reason = word(candidate, "finishReason") or "null"
+    categories = _blocked_categories(candidate)
+    return Response(
+        text=joined_texts(parts) or "",
+        finish_reason=finish_reason,
+        block=Block(stage=FilterStage.COMPLETION, signal=finish_reason, detail=categories)
+        if categories
+        else None,
+        tool_calls=tuple(name for part in parts if (name := text(part, "functionCall", "name"))),
+        usage=usage,
+        model=model,
+    )
+
+
+def _blocked_categories(value: object) -> str:
+    return ", ".join(
+        f"{text(rating, 'category')}: {text(rating, 'probability')}"
+        for rating in items(value, "safetyRatings")
+        if dig(rating, "blocked") is True
+    )
