@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from pytest_refusal.plugin.project_file import ProjectTable
 
 
+# Options with which pytest tells about itself; that of a plugin may be absent.
+_RUN_NOTHING = ("help", "version", "markers", "showfixtures", "show_fixtures_per_test", "cacheshow")
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add our options; all begin with `--refusal-`."""
     group = parser.getgroup("refusal", "labelled prompts as test cases (pytest-refusal)")
@@ -68,7 +72,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Become active if a policy is named on the command line or in the configuration."""
     config.addinivalue_line("markers", "refusal: a labelled prompt, asked of a policy.")
     option = config.option
-    if option.help or option.version:
+    if any(getattr(option, name, None) for name in _RUN_NOTHING):
         return
     project = _project_table(config)
     if not option.refusal_policy and not project.names_policy:

@@ -39,15 +39,14 @@ def summary(report: Report, *, reasons: Sequence[str], verbosity: int = 0) -> It
     reasons: why the session fails; empty if it does not.
     verbosity: pytest's; below 0 only the rates and what decided.
     """
-    for policy in report.policies:
-        if not (policy.planned or policy.skipped or policy.gate.rulings):
-            continue
+    shown = [p for p in report.policies if p.planned or p.skipped or p.gate.rulings]
+    for policy in shown:
         yield from _rates(policy)
         if verbosity >= 0:
             yield from _categories(policy)
             yield from _remarks(policy)
         yield from _gate(policy)
-    if len(report.policies) > 1:
+    if len(shown) > 1:
         yield from _comparison(report.policies)
     if verbosity >= 0:
         yield from (Line(text=f"note: {one_line(note)}", style=Style.NOTE) for note in report.notes)
