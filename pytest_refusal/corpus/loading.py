@@ -35,13 +35,19 @@ def load(files: Iterable[CorpusFile]) -> Loaded:
     """Read and check files.  Raises CorpusError with every fault of every file."""
     with _no_collection():
         named = tuple(files)
-        readings = tuple(read_corpus_file(file) for file in named)
+        readings = read_all(named)
         prompts = _sampled(named, readings)
         contradictions, notes = compare(prompts)
     faults = [fault for reading in readings for fault in reading.faults]
     if faults or contradictions:
         raise CorpusError(fault_lines([*faults, *contradictions]))
     return Loaded(prompts=tuple(prompts), notes=notes, readings=readings)
+
+
+def read_all(files: Sequence[CorpusFile]) -> tuple[FileReading, ...]:
+    """Read and check each file by itself; whatever is wrong with it is in the result."""
+    with _no_collection():
+        return tuple(read_corpus_file(file) for file in files)
 
 
 def load_files(files: Sequence[CorpusFile]) -> tuple[Prompt, ...]:
