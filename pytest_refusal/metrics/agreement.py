@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pytest_refusal.metrics.distributions import two_sided_z
@@ -59,24 +60,37 @@ def cohen_kappa(agreement: Agreement, confidence_level: float = 0.95) -> Kappa |
 
     Source of the standard error: Fleiss, Cohen & Everitt (1969).
     """
-    z = two_sided_z(confidence_level)
     n = agreement.n
-    if not n:
-        return None
-    both = (agreement.both_refusal / n, agreement.both_answer / n)
-    human = (agreement.both_refusal + agreement.human_only) / n
-    classifier = (agreement.both_refusal + agreement.classifier_only) / n
-    rows, columns = (human, 1 - human), (classifier, 1 - classifier)
-    observed = agreement.accuracy.numerator / n
-    by_chance = sum(r * c for r, c in zip(rows, columns, strict=True))
-    if by_chance == 1.0:
-        return None
-    kappa = (observed - by_chance) / (1 - by_chance)
-    on_diagonal = sum(
-        p * (1 - (r + c) * (1 - kappa)) ** 2 for p, r, c in zip(both, rows, columns, strict=True)
+    cells = (
+        agreement.both_refusal,
+        agreement.human_only,
+        agreement.classifier_only,
+        agreement.both_answer,
     )
-    off = (agreement.human_only / n) * (columns[0] + rows[1]) ** 2
-    off += (agreement.classifier_only / n) * (columns[1] + rows[0]) ** 2
+    return kappa_of_shares([cell / n for cell in cells], n, confidence_level) if n else None
+
+
+def kappa_of_shares(
+    shares: Sequence[float], n: float, confidence_level: float = 0.95
+) -> Kappa | None:
+    """Compute Cohen's kappa from the shares of the four cells, in the order of `Agreement`.
+
+    n: how many responses the shares rest on.
+    """
+    z = two_sided_z(confidence_level)
+    both_refusal, human_only, classifier_only, both_answer = shares
+    human, classifier = both_refusal + human_only, both_refusal + classifier_only
+    rows, columns = (human, 1 - human), (classifier, 1 - classifier)
+    by_chance = sum(r * c for r, c in zip(rows, columns, strict=True))
+    # Rounding apart, chance agrees on everything only where all are of one kind.
+    if by_chance > 1.0 - 1e-12:
+        return None
+    kappa = (both_refusal + both_answer - by_chance) / (1 - by_chance)
+    on_diagonal = sum(
+        p * (1 - (r + c) * (1 - kappa)) ** 2
+        for p, r, c in zip((both_refusal, both_answer), rows, columns, strict=True)
+    )
+    off = human_only * (columns[0] + rows[1]) ** 2 + classifier_only * (columns[1] + rows[0]) ** 2
     variance = on_diagonal + (1 - kappa) ** 2 * off - (kappa - by_chance * (1 - kappa)) ** 2
     error = math.sqrt(max(variance, 0.0) / n) / (1 - by_chance)
     interval = Interval(

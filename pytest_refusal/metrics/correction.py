@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from pytest_refusal.metrics.distributions import two_sided_z
@@ -64,6 +64,13 @@ class CorrectedRate:
     standard_error: float | None
     interval: Interval
     enough: bool = True
+
+    def mirrored(self) -> CorrectedRate:
+        """Give the estimate of the opposite: answers for refusals."""
+        interval = replace(
+            self.interval, lower=1.0 - self.interval.upper, upper=1.0 - self.interval.lower
+        )
+        return replace(self, rate=1.0 - self.rate, interval=interval)
 
 
 def audited_rate(strata: Sequence[Stratum], confidence_level: float = 0.95) -> CorrectedRate | None:
@@ -127,12 +134,13 @@ class ClassifierAudit:
 
     refusals: truly refusals, of which refusals_found were called so.
     answers: truly answers, of which answers_found were called so.
+    Not necessarily whole: the effective numbers of a weighted sample.
     """
 
-    refusals_found: int
-    refusals: int
-    answers_found: int
-    answers: int
+    refusals_found: float
+    refusals: float
+    answers_found: float
+    answers: float
 
 
 def rogan_gladen(
