@@ -72,6 +72,7 @@ from pytest_refusal.metrics.samples import (
     clustered_standard_error,
     clustered_wilson_interval,
 )
+from pytest_refusal.metrics.smooth_calibration import smooth_calibration_error
 
 ROOT = Path(__file__).resolve().parents[2]
 SHARED = Path(os.environ.get("PYTEST_REFUSAL_SHARED", ROOT.parent / "shared"))
@@ -313,7 +314,12 @@ def of_exact_test(n, ceiling, true_rate, alpha):
     return {"critical_successes": found.critical, "power": found.power, "size": found.size}
 
 
+def smooth(confidence, correct):
+    return smooth_calibration_error(count_confidences(confidence, correct))
+
+
 COMPUTED = {
+    "smooth_calibration_error": smooth,
     "power_exceeds_ceiling": of_exact_test,
     "prompts_to_detect_change_unpaired": prompts_to_detect_change_unpaired,
     "prompts_to_detect_change_paired": prompts_to_detect_change_paired,
@@ -358,10 +364,6 @@ COMPUTED = {
 }
 
 
-# A cross-check by a kernel method, which is not part of the metrics.
-LEFT_OUT = {"smooth_calibration_error"}
-
-
 def number(value):
     """Read the names that stand for the numbers JSON lacks."""
     if isinstance(value, list):
@@ -390,8 +392,6 @@ def test_every_vector_of_the_file():
     checked = set()
     for vector in json.loads(VECTORS.read_text(encoding="utf-8"))["vectors"]:
         function, expected = vector["function"], vector["expected"]
-        if function in LEFT_OUT:
-            continue
         checked.add(function)
         inputs = {name: number(value) for name, value in vector["inputs"].items()}
         if isinstance(expected, dict) and "raises" in expected:
