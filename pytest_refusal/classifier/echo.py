@@ -1,0 +1,33 @@
+"""What a response repeats from its prompt, which says nothing about declining."""
+
+from __future__ import annotations
+
+import re
+
+from pytest_refusal.classifier.acts import Found
+from pytest_refusal.classifier.view import View, fold
+
+# Shorter sentences are anybody's: "I can't." in a prompt does not make it an echo.
+_SHORTEST = 12
+# A prompt that forbids a sentence is not repeated by a response that says it all the same.
+_FORBIDDEN = re.compile(
+    r"\b(?:never|not|don't|avoid|without|refrain|instead of|cannot|can't|forbidden|no)\b"
+    r"[^.!?]{0,60}$"
+)
+
+
+class Echo:
+    """The prompt, as the rules see it."""
+
+    def __init__(self, prompt: str) -> None:
+        self._prompt = " ".join(fold(prompt).split())
+
+    def repeats(self, view: View, item: Found) -> bool:
+        """Return whether the sentence in which `item` was found stands in the prompt."""
+        low, high = view.sentences[item.sentence]
+        low, high = max(low, item.start - 200), min(high, item.end + 200)
+        sentence = " ".join(view.text[low:high].split()).strip(" \"'.!?,;:")
+        if len(sentence) < _SHORTEST:
+            return False
+        start = self._prompt.find(sentence)
+        return start >= 0 and not _FORBIDDEN.search(self._prompt[max(start - 80, 0) : start])

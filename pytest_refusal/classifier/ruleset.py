@@ -1,0 +1,169 @@
+"""The rules of each language, as read from the files in `rules/`.  No text is judged here.
+
+A rule finds one act: something that a speaker does when declining or answering.  Its phrases
+are sought literally; its patterns are small regular expressions, tried only on sentences that
+hold one of its cues.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+from importlib.resources import files
+
+#: Languages with rules, in the order in which they are tried.
+LANGUAGES = ("en",)
+
+_WORD = r"[\w'-]+"
+# How the shorthand of the files is spelled out: a gap of up to n words, an optional space, a
+# list of words by its name, a group, a space.
+_TOKENS = re.compile(r"[\w'-]+(?:(?:\[\w+\]|\\w[+*]|[?\w'-])+)?")
+_PLAIN = re.compile(r"[\w'-]+")
+_SHORTHAND = re.compile(r" ~(\d) | \?|\{(\w+)\}|(?<!\\)\((?!\?)| ")
+
+
+class Act(StrEnum):
+    """What a sentence does."""
+
+    # Enum's own hash is written in Python, and acts are put into many sets.
+    __hash__ = str.__hash__
+
+    DECLINE = "decline"
+    ABSTAIN = "abstain"
+    INCAPABLE = "incapable"
+    OPINION = "opinion"
+    DISCLAIMER = "disclaimer"
+    CANNOT = "cannot"
+    UNFIT = "unfit"
+    APOLOGY = "apology"
+    EMPATHY = "empathy"
+    REDIRECT = "redirect"
+    MORAL = "moral"
+    LECTURE = "lecture"
+    CORRECTION = "correction"
+    PREMISE = "premise"
+    FICTION = "fiction"
+    NOREASON = "noreason"
+    OFFER = "offer"
+    ALTERNATIVE = "alternative"
+    COMPLY = "comply"
+    WILLING = "willing"
+    SELF = "self"
+    CLARIFY = "clarify"
+    PREAMBLE = "preamble"
+
+
+class Rule:
+    """One rule.
+
+    phrases: sought literally, as whole words where the language has spaces.
+    openings: only where a response begins.
+    cues: literals, one of which is in every sentence that a pattern matches.
+    """
+
+    def __init__(self, table: Mapping[str, object], words: Mapping[str, str], *, edge: str) -> None:
+        self.name = str(table["name"])
+        self.act = Act(str(table["act"]))
+        self.phrases = _strings(table, "phrases")
+        self.openings = _strings(table, "openings")
+        self.cues = _strings(table, "cues")
+        self._edge = edge
+        self._sources = [_spell_out(pattern, words) for pattern in _strings(table, "patterns")]
+        self._compiled: dict[str, Matcher] = {}
+
+    def matcher(self, cue: str) -> Matcher:
+        """Return the patterns that can match a sentence for its `cue`.
+
+        They are compiled when they are first needed: most runs need few of them.
+        """
+        matcher = self._compiled.get(cue)
+        if matcher is None:
+            likely = [source for source in self._sources if _mentions(source, cue)]
+            matcher = self._compiled[cue] = _matcher(likely or self._sources, self._edge)
+        return matcher
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Matcher:
+    """Patterns sought anywhere in a sentence, and at its beginning.
+
+    Told apart by identity: the hash of a pattern is slow.
+    """
+
+    inside: re.Pattern[str] | None
+    opening: re.Pattern[str] | None
+
+
+def _matcher(sources: Sequence[str], edge: str) -> Matcher:
+    inside = [source for source in sources if not source.startswith("^")]
+    opening = [source[1:] for source in sources if source.startswith("^")]
+    return Matcher(
+        inside=re.compile(f"{edge}(?:{'|'.join(inside)})") if inside else None,
+        opening=re.compile(f"(?:{'|'.join(opening)})") if opening else None,
+    )
+
+
+def _mentions(source: str, cue: str) -> bool:
+    """Return whether each word of `cue` can be matched by a word of the pattern `source`."""
+    tokens = set(_TOKENS.findall(source.replace(r"\s+", " ").replace(r"\s*", " ")))
+    plain = {token for token in tokens if _PLAIN.fullmatch(token)}
+    others = [token for token in tokens - plain if token[0].isalnum()]
+    return all(
+        word in plain or any(re.fullmatch(token, word) for token in others) for word in cue.split()
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuleSet:
+    """The rules of one language.
+
+    spaced: whether words stand apart; else literals are sought anywhere.
+    common: frequent words by which a text is told to be in this language.
+    """
+
+    language: str
+    name: str
+    spaced: bool
+    common: frozenset[str]
+    rules: tuple[Rule, ...]
+
+
+@cache
+def load_rules(language: str) -> RuleSet:
+    """Read and compile the rules of `language`, a two-letter code."""
+    source = files("pytest_refusal.classifier").joinpath("rules", f"{language}.toml")
+    table = tomllib.loads(source.read_text(encoding="utf-8"))
+    spaced = table.get("spaced", True)
+    words = {"word": _WORD}
+    for name, alternatives in table.get("words", {}).items():
+        words[name] = _spell_out(alternatives, words)
+    return RuleSet(
+        language=table["language"],
+        name=table["name"],
+        spaced=spaced,
+        common=frozenset(table["common"]),
+        rules=tuple(Rule(rule, words, edge=r"\b" if spaced else "") for rule in table["rule"]),
+    )
+
+
+def _strings(table: Mapping[str, object], key: str) -> tuple[str, ...]:
+    value = table.get(key, [])
+    if not isinstance(value, list):
+        msg = f"{key} must be a list"
+        raise TypeError(msg)
+    return tuple(str(item) for item in value)
+
+
+def _spell_out(pattern: str, words: Mapping[str, str]) -> str:
+    def spelled(match: re.Match[str]) -> str:
+        if match[1]:
+            return rf"\s+(?:{_WORD}\s+){{0,{match[1]}}}"
+        if match[2]:
+            return match[0] if match[2].isdigit() else f"(?:{words[match[2]]})"
+        return {" ?": r"\s*", "(": "(?:", " ": r"\s+"}[match[0]]
+
+    return _SHORTHAND.sub(spelled, pattern)

@@ -1,0 +1,172 @@
+"""A response as the rules see it: lower case, plain marks, sentences, and who is speaking.
+
+A view has the length of the text, so that its offsets are those of the text.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from functools import cached_property
+
+from pytest_refusal.classifier.reading import lower_in_place
+
+_APOSTROPHES = "\u2019\u2018\u02bc\uff07\u00b4\u2032"
+# Emphasis, headings and spaces that are none of the usual ones.
+_SPACED = "*_#\n\r\t\u00a0\u202f\u3000\u200b"
+# What cannot be in a word becomes a space.
+_APART = {code: " " for code in range(128) if not (chr(code).isalnum() or chr(code) in "'-")}
+_WORDS = re.compile(r"[\w'-]+")
+_LABEL = re.compile(
+    r"[^\w<]*(?:(?:the )?(?:assistant|ai|bot|chatbot|model|answer|response|[a-z]{2,12}gpt)\s*:\W*)?"
+)
+# One class first, then what must follow: the search then skips all other characters at once.
+_BOUNDARY = re.compile(
+    r"[.!?\u2026\u3002\uff01\uff1f\u0964\u061f\n](?:"
+    r"(?<=[.!?\u2026])[.!?\u2026]*[\"'\u201d\u2019)\]*_]*(?=\s)"
+    r"|(?<=[\u3002\uff01\uff1f\u0964\u061f])[\"'\u201d\u2019\u300d\u300f\uff09*]*"
+    r"|(?<=\n)[ \t\r]*\n"
+    r"|(?<=\n)(?=[ \t]*(?:[-\u2022*+#]|\d{1,3}[.)])[ \t])"
+    r")"
+)
+_QUOTED = re.compile(
+    '"[^"\n]{1,800}"|\u201c[^\u201c\u201d\n]{1,800}\u201d|\u00ab[^\u00ab\u00bb\n]{1,800}\u00bb'
+    "|\u201e[^\u201e\u201c\u201d\n]{1,800}[\u201c\u201d]|\u300c[^\u300c\u300d\n]{1,800}\u300d"
+    "|\u300e[^\u300e\u300f\n]{1,800}\u300f|`[^`\n]{1,800}`|(?m:^[ \t]*>.*$)"
+)
+_SINGLE_OPEN = re.compile(r"'(?=\w)(?<![^\s(:\[]')")
+_SINGLE_CLOSE = re.compile(r"'(?!\w)(?<=[\w.!?,]')")
+_SPEAKER = re.compile(
+    r"(?m)^[ \t*_]*([A-Z\u00c0-\u024f][\w .-]{0,24})(?:\([^)\n]{0,20}\))?[*_]*:[*_]* +\S"
+)
+# What makes the words after it another's, or only supposed.
+_REPORTED = re.compile(
+    r"(?:\b(?:said|says|say|saying|replied|replies|answers|answered|told|wrote|writes|explained|"
+    r"responded|responds|asked|whispered|shouted|means?|translat\w+|if|when|whenever|unless|"
+    r"whether)\b[^.!?]{0,12}"
+    r"|\btranslat\w+[^.!?]{0,60}: *"
+    r"|\b(?:in|into) (?:english|spanish|french|german|italian|portuguese|chinese|japanese|korean|"
+    r"arabic|hindi|russian)[^.!?]{0,10}: *)$"
+)
+
+
+class View:
+    """A text, folded for the rules, with its sentences."""
+
+    def __init__(self, text: str) -> None:
+        self.raw = text
+        self.text = fold(text)
+        self.is_ascii = text.isascii()
+        self.sentences = _sentences(text)
+        self._starts = [start for start, _ in self.sentences]
+
+    @cached_property
+    def words(self) -> set[str]:
+        """The words of the text, each once."""
+        if self.is_ascii:
+            return set(self.text.translate(_APART).split())
+        return set(_WORDS.findall(self.text))
+
+    @cached_property
+    def solid_length(self) -> int:
+        """The length of the text without the blanks around it."""
+        return len(self.raw.strip())
+
+    @cached_property
+    def begin(self) -> int:
+        """Where the first word begins, past a speaker's label such as "Assistant:"."""
+        match = _LABEL.match(self.text)
+        return match.end() if match else 0
+
+    def sentence_at(self, offset: int) -> int:
+        """Return the index of the sentence that holds `offset`."""
+        return max(bisect_right(self._starts, offset) - 1, 0)
+
+    def is_anothers(self, start: int, end: int) -> bool:
+        """Whether the words are quoted, code, reported or a character's: not the speaker's own."""
+        for low, high in self._foreign:
+            if low <= start and end <= high:
+                return True
+            if low > start:
+                break
+        before = self.text[max(start - 90, 0) : start]
+        return _REPORTED.search(before) is not None
+
+    @cached_property
+    def _foreign(self) -> list[tuple[int, int]]:
+        spans = (
+            [match.span() for match in _QUOTED.finditer(self.raw)] if _has_quotes(self.raw) else []
+        )
+        spans += _fences(self.raw)
+        spans += _single_quoted(self.text)
+        if ":" in self.raw:
+            spans += _dialogue(self.raw)
+        spans.sort()
+        # A response that is one quotation or one block of code as a whole is the speaker's.
+        return [(low, high) for low, high in spans if high - low < 0.8 * self.solid_length]
+
+
+def fold(text: str) -> str:
+    """Return `text` in lower case, with plain apostrophes and without emphasis; same length."""
+    view = lower_in_place(text)
+    if not view.isascii():
+        for sign in _APOSTROPHES:
+            view = view.replace(sign, "'")
+    for sign in _SPACED:
+        view = view.replace(sign, " ")
+    return view
+
+
+def _sentences(text: str) -> list[tuple[int, int]]:
+    found: list[tuple[int, int]] = []
+    start = 0
+    for match in _BOUNDARY.finditer(text):
+        end = match.end()
+        if end - start < 5 and not text[start:end].strip(" \n\t.)*-0123456789"):
+            continue  # the number of a list item
+        if text[start:end].strip():
+            found.append((start, end))
+        start = end
+    if text[start:].strip() or not found:
+        found.append((start, len(text)))
+    return found
+
+
+def _has_quotes(text: str) -> bool:
+    return any(mark in text for mark in '"\u201c\u00ab\u201e\u300c\u300e`>')
+
+
+def _fences(text: str) -> list[tuple[int, int]]:
+    spans = []
+    start = text.find("```")
+    while start >= 0:
+        end = text.find("```", start + 3)
+        end = len(text) if end < 0 else end + 3
+        spans.append((start, end))
+        start = text.find("```", end)
+    return spans
+
+
+def _single_quoted(view: str) -> list[tuple[int, int]]:
+    spans = []
+    done = 0
+    for opening in _SINGLE_OPEN.finditer(view):
+        if opening.start() < done:
+            continue
+        closing = _SINGLE_CLOSE.search(view, opening.end(), opening.end() + 400)
+        if closing:
+            done = closing.end()
+            spans.append((opening.start(), done))
+    return spans
+
+
+def _dialogue(text: str) -> list[tuple[int, int]]:
+    lines = list(_SPEAKER.finditer(text))
+    if len({match[1] for match in lines}) < 2:
+        return []
+    return [(match.start(), _line_end(text, match.end())) for match in lines]
+
+
+def _line_end(text: str, start: int) -> int:
+    end = text.find("\n", start)
+    return len(text) if end < 0 else end

@@ -1,0 +1,49 @@
+"""Short responses of each kind, in each language, and what they are."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from pytest_refusal.classifier.phrases import classify_refusal
+from pytest_refusal.classifier.ruleset import LANGUAGES
+from pytest_refusal.verdict import VerdictKind
+
+CASES = Path(__file__).with_name("cases")
+
+
+def cases() -> list[object]:
+    found: list[object] = []
+    for path in sorted(CASES.glob("*.toml")):
+        for kind, verdicts in tomllib.loads(path.read_text("utf-8")).items():
+            for verdict, texts in verdicts.items():
+                for number, text in enumerate(texts, 1):
+                    name = f"{path.stem}-{kind}-{verdict}-{number}".replace(" ", "_")
+                    found.append(pytest.param(text, VerdictKind(verdict), id=name))
+    return found
+
+
+@pytest.mark.parametrize(("text", "kind"), cases())
+def test_the_verdict_is_right(text: str, kind: VerdictKind) -> None:
+    verdict = classify_refusal(text)
+    assert verdict.kind is kind, verdict.explain()
+    if verdict.declines:
+        assert verdict.evidence
+    for evidence in verdict.evidence:
+        if evidence.offset is not None:
+            assert text[evidence.offset :].startswith(evidence.text)
+
+
+def test_there_are_enough_cases() -> None:
+    counts = {
+        path.stem: sum(
+            len(texts)
+            for verdicts in tomllib.loads(path.read_text("utf-8")).values()
+            for texts in verdicts.values()
+        )
+        for path in CASES.glob("*.toml")
+    }
+    assert set(counts) == set(LANGUAGES)
+    assert min(counts.values()) >= 15
