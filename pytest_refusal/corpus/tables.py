@@ -30,7 +30,8 @@ _SETTINGS = (
     "sample",
     "seed",
 )
-_KEYS = (*_SETTINGS, *DEFAULTABLE)
+#: Everything that a table may say.
+KEYS = (*_SETTINGS, *DEFAULTABLE)
 _COLUMNS = (*FIELDS, "context")
 
 
@@ -83,8 +84,8 @@ class _TableParser:
 
     def table(self) -> CorpusTable:
         for key in self._plain:
-            if key not in _KEYS:
-                self._fault(f"unknown key {quoted(key)}{_allowed(_KEYS, key)}")
+            if key not in KEYS:
+                self._fault(f"unknown key {quoted(key)}{_allowed(KEYS, key)}")
         if "path" not in self._plain:
             self._fault("path is missing: a file, a folder, a glob, or a list of them")
         return CorpusTable(

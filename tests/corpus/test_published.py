@@ -404,3 +404,10 @@ def test_contextual_behaviours_are_the_only_rows_unlike_their_twins() -> None:
     prompts = [p for file in sorted(SETS.glob("harmbench/*.csv")) for p in reading(file).prompts]
     assert len(prompts) == 372
     assert {p.tags for p in prompts if "\n\n---\n\n" in p.text} == {("contextual",)}
+
+
+def test_the_page_about_corpora_has_every_set() -> None:
+    page = (Path(__file__).parents[2] / "docs/corpus.md").read_text("utf-8")
+    table = page.split("## Published sets")[1].split("## ")[0]
+    for published in PUBLISHED:
+        assert f"`{published.name}`" in table

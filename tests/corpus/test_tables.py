@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from pytest_refusal.corpus import tables as tables_module
 from pytest_refusal.corpus.loading import load
 from pytest_refusal.corpus.sources import find_corpora
 from pytest_refusal.corpus.tables import parse_corpus_tables
@@ -300,3 +301,10 @@ def test_every_fault_of_the_tables_is_told(text: str, expected: list[str]) -> No
     assert len(faults) == len(expected)
     for fault, start in zip(faults, sorted(expected), strict=True):
         assert fault.startswith(start)
+
+
+def test_the_page_about_corpora_has_every_key() -> None:
+    page = (Path(__file__).parents[2] / "docs/corpus.md").read_text("utf-8")
+    section = page.split("## Any other file")[1].split("## ")[0]
+    for key in tables_module.KEYS:
+        assert f"`{key}`" in section
