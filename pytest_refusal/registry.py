@@ -5,13 +5,18 @@ Built-in kinds are named by dotted path; only the chosen one is imported.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pytest_refusal.errors import RefusalError, SettingsError
 from pytest_refusal.protocols import Classifier, Policy
 from pytest_refusal.settings import TABLE, Settings, closest
+
+if TYPE_CHECKING:
+    from pytest_refusal.policy.tables import PolicyTable
 
 #: Built-in policies: a name, and the mapping of names to policies that holds it.
 BUILT_IN_POLICIES: Mapping[str, str] = {
@@ -71,6 +76,12 @@ def _build_policy(spec: str, settings: Settings, hooked: Mapping[str, object]) -
 
 def _build_by_spec(spec: str, name: str, settings: Settings) -> Policy:
     kind, _, rest = spec.partition(":")
+    if kind in _REMOTE and kind != "http" and rest:
+        from pytest_refusal.policy.tables import model_from_spec
+
+        table = model_from_spec(spec)
+        if table is not None:
+            return _remote(table, settings)
     if kind == "recorded":
         from pytest_refusal.policy.recorded import RecordedPolicy
 
@@ -130,9 +141,12 @@ def _load(spec: str, settings: Settings) -> object:
 def _configured_policy(name: str, options: Mapping[str, object], settings: Settings) -> Policy:
     where = f"{TABLE}.policies.{name}"
     kind = options.get("type")
-    if not isinstance(kind, str) or kind not in _OPTION_OF:
-        known = ", ".join(f'"{kind}"' for kind in _OPTION_OF)
-        hint = closest(kind, _OPTION_OF) if isinstance(kind, str) else ""
+    if kind in _REMOTE:
+        return _configured_remote(name, options, where, settings)
+    kinds = (*_OPTION_OF, *_REMOTE)
+    if not isinstance(kind, str) or kind not in kinds:
+        known = ", ".join(f'"{kind}"' for kind in kinds)
+        hint = closest(kind, kinds) if isinstance(kind, str) else ""
         raise SettingsError([f"{where}.type: must be one of {known}, not {kind!r}{hint}"])
     key = _OPTION_OF[kind]
     value = options.get(key)
@@ -147,6 +161,44 @@ def _configured_policy(name: str, options: Mapping[str, object], settings: Setti
         raise SettingsError(faults)
     return _build_by_spec(f"recorded:{value}" if kind == "recorded" else str(value), name, settings)
 
+
+def _configured_remote(
+    name: str, options: Mapping[str, object], where: str, settings: Settings
+) -> Policy:
+    from pytest_refusal.policy.tables import parse_policy_table
+
+    table, faults = parse_policy_table(name, options, where=where)
+    if table is None:
+        raise SettingsError(faults)
+    return _remote(table, settings)
+
+
+def _remote(table: PolicyTable, settings: Settings) -> Policy:
+    """Make a policy of one request a call, and put what asks again, at a pace, around it."""
+    from pytest_refusal.execution.meter import Tariff
+    from pytest_refusal.execution.retry import RetryingPolicy
+    from pytest_refusal.policy.build import build_remote
+
+    prices = table.prices
+    tariff = None
+    if prices is not None:
+        tariff = Tariff(
+            input_per_million=prices.input_per_million,
+            output_per_million=prices.output_per_million,
+        )
+    transport = table.transport
+    return RetryingPolicy(
+        build_remote(table, base=settings.base, environ=os.environ),
+        retries=transport.retries,
+        concurrency=transport.concurrency,
+        timeout_s=transport.timeout_s,
+        asks_confidence=table.asks_confidence,
+        tariff=tariff,
+    )
+
+
+#: The types of configured policies that are asked over a network.
+_REMOTE = ("openai", "anthropic", "gemini", "http", "litellm")
 
 #: The key that says what a configured policy of this type is made from.
 _OPTION_OF = {"function": "target", "recorded": "path"}

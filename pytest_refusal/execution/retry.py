@@ -26,6 +26,8 @@ class RetryingPolicy:
     """A policy that asks another one, again where that may help.
 
     A block or a refusal is a response and is never asked for again.
+    meter: what it has cost so far.  breaker: whether it is asked any more, and why not.
+    budget: the limits of the run; may be set before the first request.
     """
 
     def __init__(
@@ -44,12 +46,12 @@ class RetryingPolicy:
         self.concurrency = concurrency
         self.timeout_s = timeout_s
         self.asks_confidence = asks_confidence
+        self.budget = budget or Budget()
         self.meter = Meter()
         self.breaker = Breaker(policy.name)
         self._retries = retries
         self._pace = Pace(concurrency)
         self._tariff = tariff
-        self._budget = budget or Budget()
         self._random = randomness or random.Random()  # noqa: S311  # jitter, no secret
 
     @property
@@ -103,7 +105,7 @@ class RetryingPolicy:
     async def _attempt(self, prompt: Prompt, sample: int, attempt: int) -> Response:
         async with self._pace.turn() as started_at:
             self.breaker.check()
-            self._budget.take()
+            self.budget.take()
             self.meter.calls += 1
             self.meter.retries += attempt > 1
             cost = 0.0
@@ -118,7 +120,7 @@ class RetryingPolicy:
                     self._pace.slow_down(wait_s, started_at=started_at)
                 raise
             finally:
-                self._budget.settle(cost)
+                self.budget.settle(cost)
             return response
 
     def _wait_s(self, error: TransientPolicyError, attempt: int) -> float:

@@ -12,6 +12,7 @@ from pytest_refusal.errors import SettingsError
 from pytest_refusal.policy.anthropic import AnthropicMessages
 from pytest_refusal.policy.gemini import GeminiContent
 from pytest_refusal.policy.http import JsonEndpoint
+from pytest_refusal.policy.litellm import LiteLLMPolicy
 from pytest_refusal.policy.openai import OpenAIChat
 from pytest_refusal.policy.remote import RemotePolicy
 from pytest_refusal.policy.secrets import Secret
@@ -36,15 +37,17 @@ _SECRET_NAME = re.compile(r"auth|key|token|secret|cookie|password|sig", re.IGNOR
 
 def build_remote(
     table: PolicyTable, *, base: Path, environ: Mapping[str, str], offline: bool = False
-) -> RemotePolicy:
-    """Make the policy of a table.
+) -> RemotePolicy | LiteLLMPolicy:
+    """Make the policy of a table; each of its calls is one request.
 
     base: where relative paths start from.  offline: no request will be sent, so that neither
     keys nor the client library are needed.  Raises SettingsError with every fault.
     """
     faults: list[str] = []
-    if not offline and find_spec("httpx2") is None:
-        faults.append("needs the extra `http`: pip install 'pytest-refusal[http]'")
+    by_litellm = isinstance(table, ModelTable) and table.api is Api.LITELLM
+    library, extra = ("litellm", "litellm") if by_litellm else ("httpx2", "http")
+    if not offline and find_spec(library) is None:
+        faults.append(f"needs the extra `{extra}`: pip install 'pytest-refusal[{extra}]'")
     system = table.system
     if table.system_file is not None:
         system = _read_system(base / table.system_file, faults)
@@ -58,6 +61,18 @@ def build_remote(
             headers[header] = _variable(variable, environ, faults)
     if faults:
         raise SettingsError([f"policy {table.name!r}: {fault}" for fault in faults])
+    if isinstance(table, ModelTable) and table.api is Api.LITELLM:
+        return LiteLLMPolicy(
+            table.name,
+            model=table.model,
+            sampling=_sampling(table, system),
+            base_url=table.base_url,
+            key=key,
+            concurrency=transport.concurrency,
+            timeout_s=transport.timeout_s,
+            request_timeout_s=transport.request_timeout_s,
+            retries=transport.retries,
+        )
     wire = _wire(table, system)
     return RemotePolicy(
         table.name,
@@ -81,16 +96,19 @@ def _wire(table: PolicyTable, system: str | None) -> Wire:
             paths=table.paths,
             system=system,
         )
+    return _model_wire(table, _sampling(table, system))
+
+
+def _sampling(table: ModelTable, system: str | None) -> Sampling:
     if table.confidence is ConfidenceBy.TAG:
         system = f"{system}\n\n{TAG_INSTRUCTION}" if system else TAG_INSTRUCTION
-    sampling = Sampling(
+    return Sampling(
         system=system,
         temperature=table.temperature,
         seed=table.seed,
         max_tokens=table.max_tokens,
         extra=table.extra,
     )
-    return _model_wire(table, sampling)
 
 
 def _model_wire(table: ModelTable, sampling: Sampling) -> Wire:

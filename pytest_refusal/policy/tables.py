@@ -93,6 +93,11 @@ class ModelTable:
     transport: Transport = Transport()
     prices: Prices | None = None
 
+    @property
+    def asks_confidence(self) -> bool:
+        """Whether a second request asks for the confidence."""
+        return self.confidence is ConfidenceBy.SECOND_TURN
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndpointTable:
@@ -107,6 +112,11 @@ class EndpointTable:
     system_file: str | None = None
     transport: Transport = Transport()
     prices: Prices | None = None
+
+    @property
+    def asks_confidence(self) -> bool:
+        """Whether a second request asks for the confidence: never, it may stand in the reply."""
+        return False
 
 
 PolicyTable = ModelTable | EndpointTable
