@@ -13,7 +13,8 @@ from pytest_refusal.corpus.loading import load_corpus
 from pytest_refusal.errors import CorpusError
 from pytest_refusal.execution.asking import AskError, ask, is_reduced
 from pytest_refusal.execution.loop import BackgroundLoop
-from pytest_refusal.gate import Ceiling, Gate, not_ruled, rule
+from pytest_refusal.gate import not_ruled, rule
+from pytest_refusal.metrics.estimates import estimate_rates
 from pytest_refusal.metrics.tally import Tally
 from pytest_refusal.outcome import Outcome, Trial, Unevaluated, judge
 from pytest_refusal.policy.recorded import RecordedPolicy
@@ -83,33 +84,33 @@ def report_policy(
     why_not_ruled: why the gate must not be ruled on; None to rule.
     """
     tally = Tally.of(outcomes)
-    ceilings = settings.ceilings_of(name)
+    estimates = estimate_rates(
+        outcomes, tally, method=settings.interval, confidence_level=settings.confidence_level
+    )
     asked = {id(outcome.trial.prompt): outcome.trial.prompt for outcome in outcomes}
     return PolicyReport(
         policy=name,
         outcomes=tuple(outcomes),
         tally=tally,
-        gate=_gate(ceilings, tally, len(not_run), settings.ece_bins, why_not_ruled),
+        estimates=estimates,
+        gate=not_ruled(why_not_ruled, missing=len(not_run))
+        if why_not_ruled is not None
+        else rule(
+            settings.ceilings_of(name),
+            estimates,
+            tally,
+            missing=len(not_run),
+            ece_bins=settings.ece_bins,
+        ),
         classifier=ClassifierSummary(name=classifier.name, version=classifier.version),
         ece_bins=settings.ece_bins,
+        samples=settings.samples,
         collected=collected,
         not_run=tuple(not_run),
         skipped=tuple(skipped),
         reduced=sum(is_reduced(policy, prompt) for prompt in asked.values()),
         unused=policy.unused(prompts) if isinstance(policy, RecordedPolicy) else (),
     )
-
-
-def _gate(
-    ceilings: Sequence[Ceiling],
-    tally: Tally,
-    missing: int,
-    ece_bins: int,
-    why_not_ruled: str | None,
-) -> Gate:
-    if why_not_ruled is not None:
-        return not_ruled(why_not_ruled, missing=missing)
-    return rule(ceilings, tally, missing=missing, ece_bins=ece_bins)
 
 
 def policy_notes(policies: Iterable[Policy]) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from pytest_refusal.metrics.decisions import (
     ece_holds,
     prompts_to_decide,
 )
-from pytest_refusal.metrics.intervals import rate_interval
+from pytest_refusal.metrics.estimates import Estimate, Estimates
 from pytest_refusal.metrics.rates import Rate
 from pytest_refusal.metrics.tally import Tally
 from pytest_refusal.metrics.wording import NO_DATA, fraction, number
@@ -67,13 +67,14 @@ class Ceiling:
             return self.measure.value
         return f"{self.measure.value}_by_category.{self.category}"
 
-    def on(self, rate: Rate) -> LimitedRate:
+    def on(self, estimate: Estimate) -> LimitedRate:
         """Put the limit on a rate."""
         return LimitedRate(
-            rate=rate,
+            rate=estimate.rate,
             limit=self.limit,
             decide=self.decide,
             confidence_level=self.confidence_level,
+            effective_n=estimate.effective_n,
         )
 
 
@@ -120,21 +121,31 @@ def covers(ceilings: Iterable[Ceiling], label: Label, category: str) -> bool:
     )
 
 
-def rule(ceilings: Sequence[Ceiling], tally: Tally, *, missing: int, ece_bins: int) -> Gate:
+def rule(
+    ceilings: Sequence[Ceiling],
+    estimates: Estimates,
+    tally: Tally,
+    *,
+    missing: int,
+    ece_bins: int,
+) -> Gate:
     """Rule on all ceilings of one policy.
 
+    estimates, tally: of the same outcomes; only the ECE is taken from the tally.
     missing: how many planned prompts ended without any outcome; any fails the gate.
     Without ceilings nothing is ruled on.
     """
     if not ceilings:
         return not_ruled("no ceiling is configured", missing=missing)
-    limited = {c.key: c.on(rate_of(c, tally)) for c in ceilings if c.measure is not Measure.ECE}
-    decisions = dict(zip(limited, decide_limits(tuple(limited.values())), strict=True))
-    family = sum(one.decide is Decide.EXCEEDED for one in limited.values())
+    on_rates = [ceiling for ceiling in ceilings if ceiling.measure is not Measure.ECE]
+    estimated = {ceiling.key: _estimate(ceiling, estimates) for ceiling in on_rates}
+    decided = decide_limits([ceiling.on(estimated[ceiling.key]) for ceiling in on_rates])
+    decisions = dict(zip(estimated, decided, strict=True))
+    family = sum(ceiling.decide is Decide.EXCEEDED for ceiling in on_rates)
     rulings = tuple(
         _rule_on_ece(ceiling, tally, ece_bins)
         if ceiling.measure is Measure.ECE
-        else _ruling(ceiling, limited[ceiling.key].rate, decisions[ceiling.key], family)
+        else _ruling(ceiling, estimated[ceiling.key], decisions[ceiling.key], family)
         for ceiling in ceilings
     )
     passed = not missing and all(ruling.held for ruling in rulings)
@@ -146,41 +157,44 @@ def not_ruled(why: str, *, missing: int = 0) -> Gate:
     return Gate(passed=None, why_not=why, missing=missing)
 
 
-def rate_of(ceiling: Ceiling, tally: Tally) -> Rate:
-    """Return the rate that a ceiling is on.  Raises ValueError for the ECE, which is none."""
-    none = Rate(0, 0)
+def _estimate(ceiling: Ceiling, estimates: Estimates) -> Estimate:
+    category = ceiling.category
     match ceiling.measure:
-        case Measure.UNDER_REFUSAL if ceiling.category is not None:
-            return tally.under_refusal_by_category.get(ceiling.category, none)
-        case Measure.OVER_REFUSAL if ceiling.category is not None:
-            return tally.over_refusal_by_category.get(ceiling.category, none)
+        case Measure.UNDER_REFUSAL if category is not None:
+            return estimates.under_refusal_by_category.get(category, _NONE)
+        case Measure.OVER_REFUSAL if category is not None:
+            return estimates.over_refusal_by_category.get(category, _NONE)
         case Measure.UNDER_REFUSAL:
-            return tally.under_refusal
+            return estimates.under_refusal
         case Measure.OVER_REFUSAL:
-            return tally.over_refusal
+            return estimates.over_refusal
         case Measure.ACCURACY:
-            return tally.accuracy
+            return estimates.accuracy
         case Measure.UNEVALUATED:
-            return tally.unevaluated
+            return estimates.unevaluated
         case Measure.PARTIAL_REFUSAL:
-            return tally.partial_refusal
+            return estimates.partial_refusal
         case Measure.ECE:
             raise ValueError("the ECE is no rate")
         case _:
             assert_never(ceiling.measure)
 
 
-def _ruling(ceiling: Ceiling, rate: Rate, decision: Decision, family: int) -> Ruling:
+_NONE = Estimate(rate=Rate(0, 0), interval=None)
+
+
+def _ruling(ceiling: Ceiling, estimate: Estimate, decision: Decision, family: int) -> Ruling:
     return Ruling(
         ceiling=ceiling,
-        value=rate.value,
-        rate=rate,
+        value=estimate.rate.value,
+        rate=estimate.rate,
         held=decision.passed,
-        reason=_reason(ceiling, rate, decision, family),
+        reason=_reason(ceiling, estimate, decision, family),
     )
 
 
-def _reason(ceiling: Ceiling, rate: Rate, decision: Decision, family: int) -> str:
+def _reason(ceiling: Ceiling, estimate: Estimate, decision: Decision, family: int) -> str:
+    rate = estimate.rate
     said = fraction(rate, apart_from=ceiling.limit)
     if rate.value is None:
         return f"{said}; a ceiling is not met without data"
@@ -189,7 +203,7 @@ def _reason(ceiling: Ceiling, rate: Rate, decision: Decision, family: int) -> st
     match ceiling.decide:
         case Decide.OBSERVED:
             side = within if decision.passed else beyond
-            return f"{said}, {side} {limit}{_remark(ceiling, rate, decision)}"
+            return f"{said}, {side} {limit}{_remark(ceiling, estimate, decision)}"
         case Decide.EXCEEDED:
             shown = "not shown to be" if decision.passed else "shown to be"
             corrected = f", Holm over {family} ceilings" if family > 1 else ""
@@ -206,12 +220,12 @@ def _reason(ceiling: Ceiling, rate: Rate, decision: Decision, family: int) -> st
             assert_never(ceiling.decide)
 
 
-def _remark(ceiling: Ceiling, rate: Rate, decision: Decision) -> str:
-    n = rate.denominator
+def _remark(ceiling: Ceiling, estimate: Estimate, decision: Decision) -> str:
+    n = estimate.rate.denominator
     if not ceiling.measure.is_floor and 0 < ceiling.limit * n < 1:
         prompts = "1 prompt" if n == 1 else f"{n} prompts"
         return f" (with {prompts} this ceiling means 0 failures)"
-    interval = rate_interval(rate)
+    interval = estimate.interval
     if not decision.passed and interval is not None and interval.holds(ceiling.limit):
         return " (within chance)"
     return ""

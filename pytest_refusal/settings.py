@@ -17,6 +17,7 @@ from pytest_refusal.classifier.finish import FinishKind
 from pytest_refusal.errors import SettingsError
 from pytest_refusal.gate import NOTHING_UNEVALUATED, Ceiling, Measure
 from pytest_refusal.metrics.decisions import Decide
+from pytest_refusal.metrics.intervals import OF_RATES, IntervalMethod
 
 TABLE = "tool.pytest-refusal"
 
@@ -69,6 +70,8 @@ class Settings:
     classifier: str = "phrases"
     ece_bins: int = 10
     samples: int = 1
+    interval: IntervalMethod = IntervalMethod.WILSON
+    confidence_level: float = 0.95
     ceilings: tuple[Ceiling, ...] = ()
     overrides: tuple[CeilingOverride, ...] = ()
     policy_settings: Mapping[str, PolicySettings] = field(default_factory=dict)
@@ -138,6 +141,8 @@ def read_settings(
         classifier=reader.text("classifier", "phrases"),
         ece_bins=reader.integer("ece_bins", 10, low=1, high=1000),
         samples=reader.integer("samples", 1, low=1, high=1000),
+        interval=reader.choice("interval", IntervalMethod, IntervalMethod.WILSON, OF_RATES),
+        confidence_level=reader.number("confidence_level", 0.95, low=0.5, high=0.9999),
         ceilings=_read_ceilings(reader.table("ceilings"), faults),
         overrides=_read_overrides(overrides.ceilings, faults),
         policy_settings=_read_policies(reader.table("policies"), faults),
@@ -229,13 +234,16 @@ class _Reader:
             return default
         return _checked_number(value, f"{self._where}.{key}", self._faults, low=low, high=high)
 
-    def choice(self, key: str, kinds: type[_Kind], default: _Kind) -> _Kind:
+    def choice(
+        self, key: str, kinds: type[_Kind], default: _Kind, allowed: Iterable[_Kind] | None = None
+    ) -> _Kind:
         value = self._take(key)
+        choices = {kind.value: kind for kind in allowed or kinds}
         if value is None:
             return default
-        if isinstance(value, str) and value in set(kinds):
-            return kinds(value)
-        self._fault(key, " or ".join(f'"{kind.value}"' for kind in kinds), value)
+        if isinstance(value, str) and value in choices:
+            return choices[value]
+        self._fault(key, " or ".join(f'"{choice}"' for choice in choices), value)
         return default
 
     def table(self, key: str) -> Mapping[str, object]:

@@ -144,6 +144,10 @@ _BY_METHOD: dict[IntervalMethod, Callable[[float, float, float], Interval | None
 }
 
 
+#: The methods that `rate_interval` takes.
+OF_RATES = tuple(_BY_METHOD)
+
+
 def rate_interval(
     rate: Rate,
     method: IntervalMethod = IntervalMethod.WILSON,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_refusal.metrics.intervals import rate_interval
+from pytest_refusal.metrics.intervals import Interval
 from pytest_refusal.metrics.rates import Rate
 
 NO_DATA = "no data"
@@ -21,9 +21,8 @@ def number(value: float | None, *, apart_from: float | None = None) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-def interval_of(rate: Rate) -> str:
-    """Write the Wilson interval of a rate as "95% interval 0.033 to 0.343"; "" without data."""
-    interval = rate_interval(rate)
+def interval_text(interval: Interval | None) -> str:
+    """Write an interval as "95% interval 0.033 to 0.343"; "" without data."""
     if interval is None:
         return ""
     ends = f"{number(interval.lower)} to {number(interval.upper)}"

@@ -12,6 +12,8 @@ from pathlib import Path
 from pytest_refusal.errors import ReportError
 from pytest_refusal.gate import Ceiling, Gate, Measure, Ruling
 from pytest_refusal.metrics.decisions import Decide
+from pytest_refusal.metrics.estimates import estimate_rates
+from pytest_refusal.metrics.intervals import OF_RATES, IntervalMethod
 from pytest_refusal.metrics.rates import Rate
 from pytest_refusal.metrics.tally import Tally
 from pytest_refusal.outcome import Evaluated, Outcome, Trial, Unevaluated
@@ -93,13 +95,16 @@ def _policy(fields: Fields) -> PolicyReport:
         if (said := stated.whole(cell)) != (found := getattr(tally, cell)):
             stated.fault(cell, f"says {said}, but the outcomes come to {found}")
     judge = fields.table("classifier")
+    level, method = _interval_of(fields.table("rates").table("accuracy"))
     return PolicyReport(
         policy=name,
         outcomes=outcomes,
         tally=tally,
+        estimates=estimate_rates(outcomes, tally, method=method, confidence_level=level),
         gate=_gate(fields.table("gate")),
         classifier=ClassifierSummary(name=judge.text("name"), version=judge.text("version")),
         ece_bins=fields.whole("ece_bins", low=1),
+        samples=fields.whole("samples", low=1),
         collected=fields.whole("collected"),
         not_run=tuple(_trial(item, name) for item in fields.tables("not_run")),
         skipped=tuple(
@@ -109,6 +114,16 @@ def _policy(fields: Fields) -> PolicyReport:
         reduced=fields.whole("reduced_to_last_message"),
         unused=fields.texts("unused_recordings"),
     )
+
+
+def _interval_of(fields: Fields) -> tuple[float, IntervalMethod]:
+    """Find how intervals were computed; a report without data does not say."""
+    method = IntervalMethod.WILSON
+    if fields.is_null("interval"):
+        return 0.95, method
+    interval = fields.table("interval")
+    stated = interval.choice("method", IntervalMethod, method)
+    return interval.share("confidence_level"), stated if stated in OF_RATES else method
 
 
 def _gate(fields: Fields) -> Gate:

@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from pytest_refusal.gate import Gate
+from pytest_refusal.metrics.calibration_summary import CalibrationSummary, summarise_calibration
+from pytest_refusal.metrics.estimates import Estimates
+from pytest_refusal.metrics.repeats import Repeats, summarise_repeats
 from pytest_refusal.metrics.tally import Tally
 from pytest_refusal.outcome import Outcome, Trial, Unevaluated
 
@@ -43,21 +46,32 @@ class PolicyReport:
 
     collected: trials that the corpora of the run hold.  planned: those of them that were
     selected and not skipped.  not_run: planned ones of which no outcome arrived.
-    outcomes: in the order of the corpora.  reduced: multi-turn prompts of which the policy
+    outcomes: in the order of the corpora.  samples: how often each prompt was asked.
+    estimates: the rates with their intervals.  reduced: multi-turn prompts of which the policy
     saw only the last message.  unused: recorded responses that fit no prompt, by name.
     """
 
     policy: str
     outcomes: tuple[Outcome, ...]
     tally: Tally
+    estimates: Estimates
     gate: Gate
     classifier: ClassifierSummary
     ece_bins: int
+    samples: int
     collected: int
     not_run: tuple[Trial, ...] = ()
     skipped: tuple[Skipped, ...] = ()
     reduced: int = 0
     unused: tuple[str, ...] = ()
+
+    def calibration(self) -> CalibrationSummary:
+        """Compute every calibration number; takes a moment for many outcomes."""
+        return summarise_calibration(self.outcomes, self.ece_bins)
+
+    def repeats(self) -> Repeats | None:
+        """Summarise what several samples of each prompt show; None for one."""
+        return summarise_repeats(self.outcomes, self.samples)
 
     @property
     def planned(self) -> int:

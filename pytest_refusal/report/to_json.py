@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import fields, is_dataclass
+from enum import Enum
 from pathlib import Path
 from typing import assert_never
 
 from pytest_refusal.gate import Gate
-from pytest_refusal.metrics.intervals import rate_interval
+from pytest_refusal.metrics.estimates import Estimate
 from pytest_refusal.metrics.rates import Rate
 from pytest_refusal.outcome import Evaluated, Outcome, Trial, Unevaluated
 from pytest_refusal.report.atomic import write_atomically
@@ -44,8 +45,8 @@ def plain_report(report: Report, *, redact: bool) -> dict[str, object]:
 
 
 def _plain_policy(policy: PolicyReport, *, redact: bool) -> dict[str, object]:
-    tally = policy.tally
-    under, over = tally.under_refusal_by_category, tally.over_refusal_by_category
+    tally, estimates = policy.tally, policy.estimates
+    under, over = estimates.under_refusal_by_category, estimates.over_refusal_by_category
     return {
         "policy": policy.policy,
         "confusion": {"tp": tally.tp, "tn": tally.tn, "fp": tally.fp, "fn": tally.fn},
@@ -57,17 +58,20 @@ def _plain_policy(policy: PolicyReport, *, redact: bool) -> dict[str, object]:
         "ece_stated": tally.ece_stated(policy.ece_bins),
         "ece_bins": policy.ece_bins,
         "missing_confidence": tally.missing_confidence,
-        "per_category_under_refusal": {name: rate.value for name, rate in under.items()},
-        "per_category_over_refusal": {name: rate.value for name, rate in over.items()},
+        "per_category_under_refusal": {name: e.rate.value for name, e in under.items()},
+        "per_category_over_refusal": {name: e.rate.value for name, e in over.items()},
         "rates": {
-            "accuracy": _plain_rate(tally.accuracy),
-            "under_refusal": _plain_rate(tally.under_refusal),
-            "over_refusal": _plain_rate(tally.over_refusal),
-            "partial_refusal": _plain_rate(tally.partial_refusal),
-            "unevaluated": _plain_rate(tally.unevaluated),
-            "under_refusal_by_category": {name: _plain_rate(r) for name, r in under.items()},
-            "over_refusal_by_category": {name: _plain_rate(r) for name, r in over.items()},
+            "accuracy": _plain_estimate(estimates.accuracy),
+            "under_refusal": _plain_estimate(estimates.under_refusal),
+            "over_refusal": _plain_estimate(estimates.over_refusal),
+            "partial_refusal": _plain_estimate(estimates.partial_refusal),
+            "unevaluated": _plain_estimate(estimates.unevaluated),
+            "under_refusal_by_category": {name: _plain_estimate(e) for name, e in under.items()},
+            "over_refusal_by_category": {name: _plain_estimate(e) for name, e in over.items()},
         },
+        "samples": policy.samples,
+        "repeats": _plain(policy.repeats()),
+        "calibration": _plain(policy.calibration()),
         "collected": policy.collected,
         "planned": policy.planned,
         "evaluated": policy.evaluated,
@@ -86,21 +90,30 @@ def _plain_policy(policy: PolicyReport, *, redact: bool) -> dict[str, object]:
     }
 
 
+def _plain(value: object) -> object:
+    """Turn a value with others in it into dicts, lists and what JSON has."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, tuple):
+        return [_plain(item) for item in value]
+    return value.value if isinstance(value, Enum) else value
+
+
+def _plain_estimate(estimate: Estimate) -> dict[str, object]:
+    return {
+        **_plain_rate(estimate.rate),
+        "effective_n": estimate.effective_n,
+        "interval": _plain(estimate.interval),
+    }
+
+
 def _plain_rate(rate: Rate) -> dict[str, object]:
-    interval = rate_interval(rate)
     return {
         "value": rate.value,
         "numerator": rate.numerator,
         "denominator": rate.denominator,
         "unevaluated": rate.unevaluated,
         "worst_case": rate.worst_case,
-        "interval": interval
-        and {
-            "lower": interval.lower,
-            "upper": interval.upper,
-            "level": interval.confidence_level,
-            "method": interval.method.value,
-        },
     }
 
 
@@ -154,7 +167,7 @@ def _plain_outcome(outcome: Outcome, *, redact: bool) -> dict[str, object]:
                 "score": verdict.score,
                 "reason": verdict.reason,
                 "evidence": None if redact else verdict.explain(),
-                "evidence_spans": [] if redact else [asdict(e) for e in verdict.evidence],
+                "evidence_spans": [] if redact else _plain(verdict.evidence),
                 "confidence": outcome.confidence,
                 "correct": outcome.correct,
                 "error": None,

@@ -8,8 +8,10 @@ from enum import StrEnum
 
 from pytest_refusal.escape import one_line
 from pytest_refusal.gate import Ruling
+from pytest_refusal.metrics.calibration_summary import CalibrationSummary, calibrate
+from pytest_refusal.metrics.estimates import Estimate
 from pytest_refusal.metrics.rates import Rate
-from pytest_refusal.metrics.wording import NO_DATA, fraction, interval_of, number
+from pytest_refusal.metrics.wording import NO_DATA, fraction, interval_text, number
 from pytest_refusal.report.report import PolicyReport, Report
 
 _MOST_NAMED = 10
@@ -41,8 +43,11 @@ def summary(report: Report, *, reasons: Sequence[str], verbosity: int = 0) -> It
     """
     shown = [p for p in report.policies if p.planned or p.skipped or p.gate.rulings]
     for policy in shown:
-        yield from _rates(policy)
+        yield from _rates(policy, verbosity)
+        if verbosity > 0:
+            yield from _calibration(policy.calibration())
         if verbosity >= 0:
+            yield from _repeats(policy)
             yield from _categories(policy)
             yield from _remarks(policy)
         yield from _gate(policy)
@@ -53,40 +58,112 @@ def summary(report: Report, *, reasons: Sequence[str], verbosity: int = 0) -> It
     yield from _decision(report, reasons)
 
 
-def _rates(policy: PolicyReport) -> Iterator[Line]:
-    tally = policy.tally
+def _rates(policy: PolicyReport, verbosity: int) -> Iterator[Line]:
+    tally, estimates = policy.tally, policy.estimates
     name = one_line(policy.policy, 60)
     evaluated = f"{policy.evaluated} of {policy.planned} evaluated"
     cells = f"TP {tally.tp}  TN {tally.tn}  FP {tally.fp}  FN {tally.fn}"
     yield Line(text=f"{name}: {evaluated}, {cells}", style=Style.STRONG)
-    yield Line(text=f"  under-refusal  {_or_one_sided(policy, tally.under_refusal, 'unsafe')}")
-    yield Line(text=f"  over-refusal   {_or_one_sided(policy, tally.over_refusal, 'safe')}")
-    yield Line(text=f"  accuracy       {_with_interval(tally.accuracy)}")
-    yield Line(text=f"  ECE            {_ece(policy)}")
+    yield Line(text=f"  under-refusal  {_or_one_sided(policy, estimates.under_refusal, 'unsafe')}")
+    yield Line(text=f"  over-refusal   {_or_one_sided(policy, estimates.over_refusal, 'safe')}")
+    yield Line(text=f"  accuracy       {_with_interval(estimates.accuracy)}")
+    yield Line(text=f"  ECE            {_ece(policy, verbosity)}")
+    yield Line(text=f"  confidence     {_stated(policy)}")
 
 
-def _or_one_sided(policy: PolicyReport, rate: Rate, label: str) -> str:
+def _or_one_sided(policy: PolicyReport, estimate: Estimate, label: str) -> str:
+    rate = estimate.rate
     if rate.denominator + rate.unevaluated == 0:
         whole = len(policy.outcomes) == policy.collected
         what = f"there is no {label} prompt" if whole else f"no {label} prompt was run"
         return f"{NO_DATA}: {what}"
-    return _with_interval(rate)
+    return _with_interval(estimate)
 
 
-def _with_interval(rate: Rate) -> str:
-    return "; ".join(filter(None, (fraction(rate), interval_of(rate))))
+def _with_interval(estimate: Estimate) -> str:
+    return "; ".join(filter(None, (fraction(estimate.rate), interval_text(estimate.interval))))
 
 
-def _ece(policy: PolicyReport) -> str:
+def _ece(policy: PolicyReport, verbosity: int) -> str:
+    ece = policy.tally.ece(policy.ece_bins)
+    if ece is None or verbosity < 0:
+        return number(ece)
+    group = calibrate(policy.outcomes, policy.ece_bins)
+    chance = number(group.ece_chance_level)
+    return f"{number(ece)}; {interval_text(group.ece_interval)}; by chance alone {chance}"
+
+
+def _stated(policy: PolicyReport) -> str:
     tally = policy.tally
     total = tally.stated + tally.missing_confidence
-    ece = tally.ece(policy.ece_bins)
-    stated = f"{tally.stated} of {total} stated a confidence"
-    if ece is None:
-        return f"{NO_DATA} ({stated})"
-    if not tally.missing_confidence:
-        return f"{number(ece)} ({stated})"
-    return f"{number(ece)} ({stated}; over those alone {number(tally.ece_stated(policy.ece_bins))})"
+    stated = f"stated by {tally.stated} of {total}"
+    if not tally.missing_confidence or not tally.stated:
+        return stated
+    return f"{stated}; ECE over those alone {number(tally.ece_stated(policy.ece_bins))}"
+
+
+def _calibration(calibration: CalibrationSummary) -> Iterator[Line]:
+    stated = calibration.everything.stated
+    if stated is None:
+        return
+    brier = stated.brier
+    parts = (
+        f"reliability {number(brier.reliability)}, resolution {number(brier.resolution)},"
+        f" uncertainty {number(brier.uncertainty)}"
+    )
+    yield Line(
+        text=f"  Brier          {number(brier.score)}; {interval_text(stated.intervals.brier)}"
+        f" ({parts})"
+    )
+    adaptive = stated.adaptive_ece
+    yield Line(
+        text=f"  adaptive ECE   {number(adaptive.error)} in {_count(adaptive.bins, 'bin')};"
+        f" {interval_text(stated.intervals.adaptive_ece)}"
+    )
+    clipped = stated.log_loss.clipped
+    note = f" ({_count(clipped, 'certain mistake')} clipped)" if clipped else ""
+    yield Line(text=f"  log loss       {number(stated.log_loss.loss)}{note}")
+    if stated.debiased is not None:
+        alone = stated.debiased.left_out
+        note = f" ({_count(alone, 'outcome')} alone in their bin left out)" if alone else ""
+        yield Line(text=f"  debiased       {number(stated.debiased.squared)}, squared error{note}")
+    yield Line(text=f"  MCE            {number(stated.mce)}")
+    for part in stated.bins:
+        word = "over-confident" if part.gap > 0 else "under-confident"
+        if part.gap:
+            yield Line(
+                text=f"  {number(part.lower)} to {number(part.upper)}: says"
+                f" {number(part.mean_confidence)}, right {part.correct}/{part.count}"
+                f" = {number(part.accuracy)}, {word}"
+            )
+    groups = {
+        "refusals": calibration.refusals,
+        "answers": calibration.answers,
+        "unsafe prompts": calibration.unsafe,
+        "safe prompts": calibration.safe,
+    }
+    said = (f"{name} {number(group.ece)}" for name, group in groups.items())
+    yield Line(text=f"  ECE of         {', '.join(said)}")
+
+
+def _repeats(policy: PolicyReport) -> Iterator[Line]:
+    repeats = policy.repeats()
+    if repeats is None:
+        return
+    k = repeats.k
+    yield Line(
+        text=f"  of {k} samples  any leaks {number(repeats.any_of_k_under_refusal)}, any declines"
+        f" {number(repeats.any_of_k_over_refusal)}, always right {number(repeats.always_right)}"
+    )
+    wrong = [one_line(prompt.prompt_id, 40) for prompt in repeats.always_wrong]
+    if wrong:
+        yield Line(text=f"  {len(wrong)} always wrong: {_listing(wrong)}", style=Style.BAD)
+    unsteady = [
+        f"{one_line(prompt.prompt_id, 40)} ({prompt.declined}/{prompt.samples} refused)"
+        for prompt in repeats.unsteady
+    ]
+    if unsteady:
+        yield Line(text=f"  {len(unsteady)} unsteady: {_listing(unsteady)}", style=Style.NOTE)
 
 
 def _categories(policy: PolicyReport) -> Iterator[Line]:

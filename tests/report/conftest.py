@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from pytest_refusal.gate import Ceiling, Measure, not_ruled, rule
+from pytest_refusal.metrics.estimates import estimate_rates
 from pytest_refusal.metrics.tally import Tally
 from pytest_refusal.outcome import Evaluated, Outcome, Trial, Unevaluated
 from pytest_refusal.prompt import Label, Message, Place, Prompt, Role
@@ -73,8 +74,9 @@ def a_policy(
 ) -> PolicyReport:
     outcomes = tuple(outcomes)
     tally = Tally.of(outcomes)
+    estimates = estimate_rates(outcomes, tally)
     missing = len(more.get("not_run", ()))
-    gate = rule(tuple(ceilings), tally, missing=missing, ece_bins=10)
+    gate = rule(tuple(ceilings), estimates, tally, missing=missing, ece_bins=10)
     if "why_not" in more:
         gate = not_ruled(more.pop("why_not"))
     more.setdefault("collected", len(outcomes) + missing)
@@ -82,9 +84,11 @@ def a_policy(
         policy=name,
         outcomes=outcomes,
         tally=tally,
+        estimates=estimates,
         gate=gate,
         classifier=ClassifierSummary(name="phrases", version="1"),
         ece_bins=10,
+        samples=1,
         **more,
     )
 

@@ -1,0 +1,86 @@
+"""What several samples of each prompt show beside the rates: how often is ever, and always."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pytest_refusal.metrics.samples import (
+    evaluated_by_prompt,
+    mean_all_of_k,
+    mean_any_of_k,
+)
+from pytest_refusal.outcome import Evaluated, Outcome
+from pytest_refusal.prompt import Label
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PromptRepeats:
+    """The samples of one prompt.  declined: how many of the evaluated samples."""
+
+    corpus: str
+    prompt_id: str
+    label: Label
+    declined: int
+    samples: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repeats:
+    """What k samples of each prompt show; a rate is None where no prompt has k of them.
+
+    any_of_k_under_refusal: the chance that somebody who tries an unsafe prompt k times is
+    answered at least once.  any_of_k_over_refusal: likewise declined, for a safe one.
+    always_right: the chance that all k samples of a prompt are treated rightly.
+    always_wrong, unsteady: prompts whose samples were all wrong, and those that differed.
+    """
+
+    k: int
+    any_of_k_under_refusal: float | None
+    any_of_k_over_refusal: float | None
+    always_right: float | None
+    always_wrong: tuple[PromptRepeats, ...]
+    unsteady: tuple[PromptRepeats, ...]
+
+
+def summarise_repeats(outcomes: Sequence[Outcome], k: int) -> Repeats | None:
+    """Summarise the samples of each prompt; None for one sample, which shows nothing of this."""
+    if k < 2:
+        return None
+    by_prompt = list(evaluated_by_prompt(outcomes).values())
+    right = [[outcome.correct for outcome in samples] for samples in by_prompt]
+    return Repeats(
+        k=k,
+        any_of_k_under_refusal=mean_any_of_k(_wrong(by_prompt, Label.UNSAFE), k),
+        any_of_k_over_refusal=mean_any_of_k(_wrong(by_prompt, Label.SAFE), k),
+        always_right=mean_all_of_k(right, k),
+        always_wrong=tuple(_of(samples) for samples in by_prompt if _never(samples)),
+        unsteady=tuple(_of(samples) for samples in by_prompt if _differ(samples)),
+    )
+
+
+def _wrong(by_prompt: Sequence[Sequence[Evaluated]], label: Label) -> list[list[bool]]:
+    return [
+        [not outcome.correct for outcome in samples]
+        for samples in by_prompt
+        if samples[0].trial.prompt.label is label
+    ]
+
+
+def _never(samples: Sequence[Evaluated]) -> bool:
+    return len(samples) > 1 and not any(outcome.correct for outcome in samples)
+
+
+def _differ(samples: Sequence[Evaluated]) -> bool:
+    return len({outcome.correct for outcome in samples}) > 1
+
+
+def _of(samples: Sequence[Evaluated]) -> PromptRepeats:
+    prompt = samples[0].trial.prompt
+    return PromptRepeats(
+        corpus=prompt.corpus,
+        prompt_id=prompt.id,
+        label=prompt.label,
+        declined=sum(outcome.verdict.declines for outcome in samples),
+        samples=len(samples),
+    )
