@@ -12,9 +12,12 @@ from pytest_refusal.corpus.faults import UnreadableError
 #: Characters in one line; nothing that is a prompt comes near.
 LONGEST_LINE = 16 * 2**20
 
-#: Characters in a file that is read line by line, and in one that is read as a whole.
+#: Characters in a file that is read line by line.
 LARGEST = 2**30
-LARGEST_WHOLE = 256 * 2**20
+
+#: Bytes in a file that is read as a whole: data, and what is written by hand.
+LARGEST_DATA = 256 * 2**20
+LARGEST_BY_HAND = 32 * 2**20
 
 _DEFAULT = "utf-8-sig"
 
@@ -58,22 +61,21 @@ class Source:
         except UnicodeError as error:
             raise self._not_decodable(number + 1) from error
 
-    def whole(self) -> str:
-        r"""Read all, with every line ending in "\n".
+    def whole(self, *, limit: int) -> str:
+        r"""Read all, with every line ending in "\n".  limit: in bytes.
 
-        Raises UnreadableError for a file too large to be read at once, and for UTF-16 that
-        nobody told of.
+        Raises UnreadableError for a larger file, and for UTF-16 that nobody told of.
         """
+        self._check_start()
+        raw = self.binary.read(limit + 1)
+        if len(raw) > limit:
+            what = f"the file has more than {limit} bytes; use JSONL or CSV, which may be larger"
+            raise UnreadableError(1, what)
         try:
-            text = self._decoded(None).read(LARGEST_WHOLE + 1)
+            text = raw.decode(self._codec, "surrogateescape")
         except UnicodeError as error:
             raise self._not_decodable(1) from error
-        if len(text) > LARGEST_WHOLE:
-            raise UnreadableError(
-                1,
-                f"the file has more than {LARGEST_WHOLE} characters; "
-                "use JSONL or CSV, which are read line by line",
-            )
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
         if not text.isascii() and _UNDECODED.search(text):
             lines = enumerate(text.split("\n"), start=1)
             self.undecoded.extend(n for n, line in lines if _UNDECODED.search(line))
@@ -84,6 +86,13 @@ class Source:
         (self._text or self.binary).close()
 
     def _decoded(self, newline: str | None) -> TextIOWrapper:
+        self._check_start()
+        self._text = TextIOWrapper(
+            self.binary, encoding=self._codec, errors="surrogateescape", newline=newline
+        )
+        return self._text
+
+    def _check_start(self) -> None:
         start = self.binary.peek(2)[:2]
         if self._codec == _DEFAULT and start in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
             raise UnreadableError(
@@ -91,10 +100,6 @@ class Source:
                 "the file is in UTF-16; save it as UTF-8, or say it in pyproject.toml, under "
                 '[[tool.pytest-refusal.corpora]], as encoding = "utf-16"',
             )
-        self._text = TextIOWrapper(
-            self.binary, encoding=self._codec, errors="surrogateescape", newline=newline
-        )
-        return self._text
 
     def _not_decodable(self, line: int) -> UnreadableError:
         return UnreadableError(line, f"from here on, the file is not in {self.encoding}")

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import NoReturn
 
-from pytest_refusal.corpus.decoding import Source
+from pytest_refusal.corpus.decoding import LARGEST_DATA, Source
 from pytest_refusal.corpus.documents import Member, sheet_of_members
 from pytest_refusal.corpus.faults import UnreadableError, quoted
 from pytest_refusal.corpus.rows import Broken, Dialect, Row, Sheet, row_of
@@ -32,7 +32,7 @@ def read_jsonl(source: Source, _dialect: Dialect) -> Sheet:
 
 def read_json(source: Source, dialect: Dialect) -> Sheet:
     """Read a list of objects or texts, or a document that has one."""
-    text = _Text(source.whole())
+    text = _Text(source.whole(limit=LARGEST_DATA))
     if dialect.records is not None:
         text.descend(dialect.records.split("."))
         return Sheet(rows=_list_rows(text), ours=True)

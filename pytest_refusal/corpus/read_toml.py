@@ -6,7 +6,7 @@ import re
 import tomllib
 from collections.abc import Iterator
 
-from pytest_refusal.corpus.decoding import Source
+from pytest_refusal.corpus.decoding import LARGEST_BY_HAND, Source
 from pytest_refusal.corpus.faults import UnreadableError, did_you_mean, listing, quoted
 from pytest_refusal.corpus.rows import Broken, Dialect, Row, Sheet
 
@@ -33,7 +33,7 @@ _PARTS = re.compile(
 
 def read_toml(source: Source, _dialect: Dialect) -> Sheet:
     """Read the prompts of a document, each at the line of its header."""
-    text = source.whole()
+    text = source.whole(limit=LARGEST_BY_HAND)
     document = _parsed(text)
     lines = _header_lines(text)
     faults = [

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from pytest_refusal.corpus.decoding import Source
+from pytest_refusal.corpus.decoding import LARGEST_BY_HAND, Source
 from pytest_refusal.corpus.documents import Member, sheet_of_list, sheet_of_members
 from pytest_refusal.corpus.faults import UnreadableError, quoted
 from pytest_refusal.corpus.rows import Dialect, Sheet
@@ -44,7 +44,7 @@ _FLOAT = re.compile(r"[-+]?(?:\.[0-9]{1,18}|[0-9]{1,18}(?:\.[0-9]{0,18})?)(?:[eE
 
 def read_yaml(source: Source, dialect: Dialect) -> Sheet:
     """Read a list of prompts, or a document that has one.  Needs the extra `yaml`."""
-    root = _Builder(_yaml()).build(source.whole())
+    root = _Builder(_yaml()).build(source.whole(limit=LARGEST_BY_HAND))
     for number, key in enumerate(path := _path(dialect), start=1):
         if not isinstance(root.value, dict) or key not in root.value:
             where = quoted(".".join(path[:number]))

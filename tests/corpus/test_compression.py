@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_refusal.corpus import decoding
+from pytest_refusal.corpus import decoding, read_json, read_toml
 from pytest_refusal.corpus.loading import load_corpus
 
 Write = Callable[[str, str | bytes], Path]
@@ -58,9 +58,10 @@ def test_a_bomb_is_not_unpacked_to_its_end(
     pack: Callable[[bytes], bytes],
 ) -> None:
     monkeypatch.setattr(decoding, "LONGEST_LINE", 10_000)
-    monkeypatch.setattr(decoding, "LARGEST_WHOLE", 10_000)
+    monkeypatch.setattr(read_json, "LARGEST_DATA", 10_000)
+    monkeypatch.setattr(read_toml, "LARGEST_BY_HAND", 10_000)
     (fault,) = faults_of((f"{name}.{ending}", pack(b"a" * 1_000_000)))
-    assert "10000 characters" in fault
+    assert "than 10000 " in fault
 
 
 def test_many_short_lines_have_an_end_too(
