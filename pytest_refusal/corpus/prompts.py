@@ -209,7 +209,7 @@ class PromptBuilder:
         tags: tuple[str, ...]
         if isinstance(value, str) and not self._ours:
             tags = tuple(tag for part in _TAG_SEPARATOR.split(value) if (tag := part.strip()))
-        elif isinstance(value, list) and all(isinstance(tag, str) and tag for tag in value):
+        elif isinstance(value, list) and set(map(type, value)) <= {str} and "" not in value:
             tags = tuple(value)
         else:
             found = "a list with other values" if isinstance(value, list) else quoted(value)

@@ -53,7 +53,7 @@ class Sheet:
 
 def row_of(line: int, value: object) -> Row | Broken:
     """Return the row that a value stands for: an object of fields, or the bare text."""
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         return Row(line, value)
     if isinstance(value, str):
         return Row(line, {"prompt": value})
