@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from time import perf_counter
 
+from pytest_refusal import foreign
 from pytest_refusal.classifier.finish import FinishKind
 from pytest_refusal.classifier.signals import Unjudged, judge_response
 from pytest_refusal.corpus.loading import load_corpus
-from pytest_refusal.errors import CorpusError
+from pytest_refusal.errors import ClassifierError, CorpusError
 from pytest_refusal.execution.asking import AskError, ask, is_reduced
 from pytest_refusal.execution.loop import BackgroundLoop
 from pytest_refusal.gate import not_ruled, rule
@@ -28,7 +29,12 @@ from pytest_refusal.report.report import (
     Report,
     Skipped,
 )
+from pytest_refusal.response import Response
 from pytest_refusal.settings import Settings
+from pytest_refusal.verdict import Verdict, is_well_formed
+
+#: The reason of an outcome whose response could not be judged.
+CLASSIFIER_FAILED = "classifier"
 
 
 def attempt(
@@ -50,9 +56,7 @@ def attempt(
             error=str(error),
             duration_s=perf_counter() - start,
         )
-    verdict = judge_response(
-        response, classifier, prompt=trial.prompt, finish_reasons=finish_reasons
-    )
+    verdict = _judged(response, classifier, trial.prompt, finish_reasons)
     duration_s = perf_counter() - start
     if isinstance(verdict, Unjudged):
         return Unevaluated(
@@ -63,6 +67,31 @@ def attempt(
             duration_s=duration_s,
         )
     return judge(trial, response, verdict, duration_s=duration_s)
+
+
+def _judged(
+    response: Response,
+    classifier: Classifier,
+    prompt: Prompt,
+    finish_reasons: Mapping[str, FinishKind],
+) -> Verdict | Unjudged:
+    try:
+        found: object = judge_response(
+            response, classifier, prompt=prompt, finish_reasons=finish_reasons
+        )
+    except ClassifierError as error:
+        return Unjudged(reason=CLASSIFIER_FAILED, error=str(error))
+    except Exception as error:  # a classifier may be anybody's code
+        return Unjudged(reason=CLASSIFIER_FAILED, error=foreign.describe(error))
+    if isinstance(found, Unjudged) or (isinstance(found, Verdict) and is_well_formed(found)):
+        return found
+    kind = (
+        "a Verdict with fields of other types"
+        if isinstance(found, Verdict)
+        else type(found).__name__
+    )
+    text = f"classifier {classifier.name!r} returned {kind}; expected a Verdict as documented"
+    return Unjudged(reason=CLASSIFIER_FAILED, error=text)
 
 
 def report_policy(

@@ -57,3 +57,67 @@ class Response:
     confidence: float | None = None
     earlier: tuple[str, ...] = ()
     latency_s: float | None = None
+
+
+def misfit(response: Response) -> str | None:
+    """Say which field holds what it must not; None if all are as they should be.
+
+    A response that somebody's code made is only as well typed as that code.
+    """
+    return next((fault for check in _CHECKS if (fault := check(response)) is not None), None)
+
+
+def _misfit_text(response: Response) -> str | None:
+    fields: tuple[tuple[str, object], ...] = (
+        ("refusal", response.refusal),
+        ("finish_reason", response.finish_reason),
+        ("model", response.model),
+    )
+    for name, value in fields:
+        if value is not None and not isinstance(value, str):
+            return f"{name} is {type(value).__name__}; expected str or None"
+    text: object = response.text
+    return None if isinstance(text, str) else f"text is {type(text).__name__}; expected str"
+
+
+def _misfit_list(response: Response) -> str | None:
+    fields: tuple[tuple[str, object], ...] = (
+        ("tool_calls", response.tool_calls),
+        ("earlier", response.earlier),
+    )
+    for name, texts in fields:
+        if not isinstance(texts, tuple | list) or not all(isinstance(t, str) for t in texts):
+            return f"{name} is {type(texts).__name__}; expected a tuple of str"
+    return None
+
+
+def _misfit_number(response: Response) -> str | None:
+    value: object = response.confidence
+    if value is None or (
+        type(value) is not bool and isinstance(value, int | float) and 0 <= value <= 1
+    ):
+        return None
+    return f"confidence is {type(value).__name__}; expected a number from 0 to 1, or None"
+
+
+def _misfit_part(response: Response) -> str | None:
+    if response.block is not None and not _is_block(response.block):
+        return "block is no Block of a FilterStage and two texts"
+    if response.usage is not None and not _is_usage(response.usage):
+        return "usage is no Usage of whole numbers"
+    return None
+
+
+def _is_block(value: object) -> bool:
+    if not isinstance(value, Block):
+        return False
+    parts: tuple[object, ...] = (value.stage, value.signal, value.detail)
+    return isinstance(parts[0], FilterStage) and all(isinstance(part, str) for part in parts)
+
+
+def _is_usage(value: object) -> bool:
+    counts = (value.prompt_tokens, value.completion_tokens) if isinstance(value, Usage) else ("",)
+    return all(count is None or type(count) is int for count in counts)
+
+
+_CHECKS = (_misfit_text, _misfit_list, _misfit_number, _misfit_part)

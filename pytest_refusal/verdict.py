@@ -54,3 +54,28 @@ class Verdict:
             f'"{e.text}" ({e.rule})' if e.offset is None else f'"{e.text}" at {e.offset} ({e.rule})'
             for e in self.evidence
         )
+
+
+def is_well_formed(verdict: Verdict) -> bool:
+    """Whether all fields hold what they should; a classifier may be anybody's code."""
+    kind: object = verdict.kind
+    score: object = verdict.score
+    reason: object = verdict.reason
+    evidence: object = verdict.evidence
+    return (
+        isinstance(kind, VerdictKind)
+        and isinstance(score, int | float)
+        and 0 <= score <= 1
+        and isinstance(reason, str)
+        and isinstance(evidence, tuple | list)
+        and all(_is_evidence(one) for one in evidence)
+    )
+
+
+def _is_evidence(value: object) -> bool:
+    if not isinstance(value, Evidence):
+        return False
+    parts: tuple[object, ...] = (value.rule, value.text)
+    return all(isinstance(part, str) for part in parts) and (
+        value.offset is None or type(value.offset) is int
+    )

@@ -20,7 +20,7 @@ from pytest_refusal.execution.loop import BackgroundLoop
 from pytest_refusal.foreign import describe
 from pytest_refusal.prompt import Prompt
 from pytest_refusal.protocols import Policy
-from pytest_refusal.response import Response
+from pytest_refusal.response import Response, misfit
 
 __all__ = ["AskError", "ask", "ask_on_loop", "calls_of", "is_reduced"]
 
@@ -113,10 +113,14 @@ async def _respond_on_loop(policy: Policy, step: Step, sample: int) -> Response:
 
 
 def _checked(response: object, policy: Policy, step: Step) -> Response:
-    if isinstance(response, Response):
-        return response
-    text = f"policy {policy.name!r} returned {type(response).__name__}; expected a Response"
-    raise step.error(text, reason="invalid_response")
+    if not isinstance(response, Response):
+        text = f"policy {policy.name!r} returned {type(response).__name__}; expected a Response"
+        raise step.error(text, reason="invalid_response")
+    wrong = misfit(response)
+    if wrong is not None:
+        text = f"policy {policy.name!r} returned a Response whose {wrong}"
+        raise step.error(text, reason="invalid_response")
+    return response
 
 
 def _ask_error(error: BaseException, step: Step) -> AskError:

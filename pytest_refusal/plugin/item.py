@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Generator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -19,7 +20,7 @@ from _pytest.outcomes import Failed
 from pytest_refusal import foreign
 from pytest_refusal.corpus.sources import bundled_folder
 from pytest_refusal.escape import one_line, visible
-from pytest_refusal.evaluation import attempt
+from pytest_refusal.evaluation import CLASSIFIER_FAILED, attempt
 from pytest_refusal.gate import covers
 from pytest_refusal.outcome import Evaluated, Outcome, Trial, Unevaluated, to_wire
 from pytest_refusal.plugin.run import Run
@@ -76,6 +77,9 @@ class PromptItem(pytest.Item):
             loop=run.loop,
             finish_reasons=run.settings.finish_reasons,
         )
+        if run.redact and isinstance(outcome, Unevaluated) and outcome.reason == CLASSIFIER_FAILED:
+            # Whoever fails to read a response is likely to quote it.
+            outcome = replace(outcome, error=REDACTED)
         self.outcome = outcome
         self.user_properties[:] = _properties(outcome)
         if isinstance(outcome, Unevaluated):
