@@ -22,7 +22,7 @@ from pytest_refusal.prompt import Prompt
 from pytest_refusal.protocols import Policy
 from pytest_refusal.response import Response, misfit
 
-__all__ = ["AskError", "ask", "ask_on_loop", "calls_of", "is_reduced"]
+__all__ = ["AskError", "ask", "ask_on_loop", "calls_of", "close_with", "is_reduced"]
 
 # What is raised inside a policy and not meant for a runner of tests above it.
 _FOREIGN = (Exception, SystemExit, asyncio.CancelledError)
@@ -35,6 +35,7 @@ def ask(policy: Policy, prompt: Prompt, *, sample: int, loop: BackgroundLoop) ->
     exceptions by which a test runner steers.
     """
     if getattr(policy, "timeout_s", None) is not None:
+        close_with(policy, loop)
         return loop.run(ask_on_loop(policy, prompt, sample=sample))
     started = perf_counter()
     conversation = converse(policy, prompt)
@@ -49,6 +50,13 @@ def ask(policy: Policy, prompt: Prompt, *, sample: int, loop: BackgroundLoop) ->
         if isinstance(after, Response):
             return _timed(after, perf_counter() - started)
         step = after
+
+
+def close_with(policy: Policy, loop: BackgroundLoop) -> None:
+    """Have what a policy holds open closed when the loop is."""
+    closer = getattr(policy, "aclose", None)
+    if closer is not None:
+        loop.close_at_end(id(policy), closer)
 
 
 async def ask_on_loop(policy: Policy, prompt: Prompt, *, sample: int) -> Response:

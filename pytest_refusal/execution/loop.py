@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from concurrent.futures import Future
+from contextlib import suppress
 from types import TracebackType
 from typing import Self, TypeVar
 
 T = TypeVar("T")
+Closer = Callable[[], Awaitable[None]]
 
 # Work that will not be cancelled is left behind on the daemon thread, not waited for.
 _CANCEL_TIMEOUT_S = 2.0
-_JOIN_TIMEOUT_S = 3.0
+_JOIN_TIMEOUT_S = 5.0
 
 
 class BackgroundLoop:
@@ -27,6 +29,7 @@ class BackgroundLoop:
         self._thread: threading.Thread | None = None
         self._lock = threading.Lock()
         self._closed = False
+        self._closers: dict[object, Closer] = {}
 
     def run(self, awaitable: Awaitable[T]) -> T:
         """Wait for `awaitable` on the loop and return its result, or raise what it raised.
@@ -57,16 +60,27 @@ class BackgroundLoop:
             raise
         return asyncio.run_coroutine_threadsafe(_capture(awaitable), loop)
 
+    def close_at_end(self, owner: object, closer: Closer) -> None:
+        """Have `closer` awaited on the loop when it closes; once for each owner."""
+        self._closers.setdefault(owner, closer)
+
     def close(self) -> None:
-        """Cancel what is pending, stop the loop and its thread; it cannot be used again."""
+        """Cancel what is pending, close what is open, and end; it cannot be used again."""
         with self._lock:
             self._closed = True
             loop, thread = self._loop, self._thread
             self._loop = self._thread = None
         if loop is None or thread is None:
             return
-        loop.call_soon_threadsafe(loop.stop)
+        asyncio.run_coroutine_threadsafe(self._end(loop), loop)
         thread.join(_JOIN_TIMEOUT_S)
+
+    async def _end(self, loop: asyncio.AbstractEventLoop) -> None:
+        await _cancel_all()
+        for closer in self._closers.values():
+            with suppress(Exception):  # whoever cannot close is left to the end of the process
+                await asyncio.wait_for(closer(), _CANCEL_TIMEOUT_S)
+        loop.stop()
 
     def __enter__(self) -> Self:
         return self
@@ -105,7 +119,6 @@ def _serve(loop: asyncio.AbstractEventLoop) -> None:
     try:
         loop.run_forever()
     finally:
-        loop.run_until_complete(_cancel_all())
         loop.run_until_complete(loop.shutdown_asyncgens())
         loop.close()
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass
 
-from pytest_refusal.execution.asking import AskError, ask, ask_on_loop
+from pytest_refusal.execution.asking import AskError, ask, ask_on_loop, close_with
 from pytest_refusal.execution.loop import BackgroundLoop
 from pytest_refusal.prompt import Prompt
 from pytest_refusal.protocols import Policy
@@ -44,7 +44,7 @@ class Prefetch:
     def __init__(self, loop: BackgroundLoop) -> None:
         self._loop = loop
         self._asked: dict[_Key, _Asked] = {}
-        self._open: dict[int, Policy] = {}
+        self._names: set[str] = set()
 
     def fetch(self, question: Question, ahead: Iterable[Question] = ()) -> Response:
         """Return the response, and see that those that come next are under way.
@@ -81,15 +81,6 @@ class Prefetch:
             asked.cancel()
         self._asked.clear()
 
-    def close(self) -> None:
-        """Cancel what is under way, and close the connections of the policies."""
-        self.cancel()
-        for policy in self._open.values():
-            close = getattr(policy, "aclose", None)
-            if close is not None:
-                self._loop.run(close())
-        self._open.clear()
-
     def _look(self, ahead: Iterable[Question]) -> None:
         under_way: dict[str, int] = {}
         for name, *_ in self._asked:
@@ -97,7 +88,7 @@ class Prefetch:
         most = 1  # at least one look ahead, to learn how far to look
         for number, question in enumerate(ahead):
             concurrency = _concurrency(question.policy)
-            most = max(most, _WINDOW * concurrency * (len(self._open) or 1))
+            most = max(most, _WINDOW * concurrency * (len(self._names) or 1))
             if number >= most:
                 break
             name = question.policy.name
@@ -109,7 +100,8 @@ class Prefetch:
                 under_way[name] = under_way.get(name, 0) + 1
 
     def _start(self, question: Question) -> _Asked:
-        self._open[id(question.policy)] = question.policy
+        self._names.add(question.policy.name)
+        close_with(question.policy, self._loop)
         return self._loop.submit(
             ask_on_loop(question.policy, question.prompt, sample=question.sample)
         )

@@ -86,7 +86,6 @@ def test_a_fault_that_passes_costs_one_more_request(
     assert len(model_server.requests) == 3
     assert (policy.meter.calls, policy.meter.retries) == (3, 2)
     assert policy.meter.waited_s > 0
-    loop.run(policy.aclose())
 
 
 @pytest.mark.parametrize(
@@ -108,7 +107,6 @@ def test_a_fault_that_stays_is_given_up_with_the_count(
     assert told in str(caught.value)
     assert caught.value.reason == reason
     assert len(model_server.requests) == 3
-    loop.run(policy.aclose())
 
 
 @pytest.mark.parametrize(
@@ -125,7 +123,6 @@ def test_a_block_or_a_refusal_is_never_asked_for_again(
     policy = policy_at(model_server)
     ask(policy, prompt(), sample=1, loop=loop)
     assert len(model_server.requests) == 1
-    loop.run(policy.aclose())
 
 
 def test_the_deadline_of_a_prompt_holds_over_all_its_retries(
@@ -138,7 +135,6 @@ def test_the_deadline_of_a_prompt_holds_over_all_its_retries(
         ask(policy, prompt(), sample=1, loop=loop)
     assert e.value.reason == "timeout"
     assert time.monotonic() - started < 2
-    loop.run(policy.aclose())
 
 
 def test_a_wait_that_is_too_long_is_shown(model_server: Any, loop: BackgroundLoop) -> None:
@@ -149,7 +145,6 @@ def test_a_wait_that_is_too_long_is_shown(model_server: Any, loop: BackgroundLoo
     with pytest.raises(AskError, match="the server asks to wait 3600 s, which is too long"):
         ask(policy, prompt(), sample=1, loop=loop)
     assert len(model_server.requests) == 1
-    loop.run(policy.aclose())
 
 
 def test_a_wrong_key_stops_the_policy_at_once(model_server: Any, loop: BackgroundLoop) -> None:
@@ -195,7 +190,7 @@ def run_all(policy: Any, loop: BackgroundLoop, count: int) -> list[Any]:
             fetched.append(prefetch.fetch(question, questions[number + 1 :]))
         except AskError as error:
             fetched.append(error)
-    prefetch.close()
+    prefetch.cancel()
     return fetched
 
 
@@ -221,7 +216,7 @@ def test_a_stop_pays_for_no_more_than_the_window(model_server: Any, loop: Backgr
     questions = [Question(policy=policy, prompt=prompt(n)) for n in range(100)]
     prefetch.fetch(questions[0], questions[1:])
     time.sleep(0.2)
-    prefetch.close()
+    prefetch.cancel()
     assert len(model_server.requests) <= 6
 
 
@@ -231,7 +226,7 @@ def test_a_rerun_asks_again(model_server: Any, loop: BackgroundLoop) -> None:
     question = Question(policy=policy, prompt=prompt())
     prefetch.fetch(question)
     prefetch.fetch(question)
-    prefetch.close()
+    prefetch.cancel()
     assert len(model_server.requests) == 2
 
 
@@ -318,7 +313,6 @@ def test_turns_of_a_conversation_and_the_turn_that_fails(
     )
     with pytest.raises(AskError, match=r"turn 2 of 3: gave up after 1 attempt: HTTP 500"):
         ask(policy, prompt(0, "second", "third"), sample=1, loop=loop)
-    loop.run(policy.aclose())
 
 
 @pytest.mark.parametrize(
@@ -337,7 +331,6 @@ def test_confidence_is_asked_for_in_a_second_turn(
     assert "Hi." in question
     assert "safe" not in question
     assert len(model_server.requests) == 2
-    loop.run(policy.aclose())
 
 
 def test_a_second_turn_that_fails_leaves_the_response(
@@ -349,7 +342,6 @@ def test_a_second_turn_that_fails_leaves_the_response(
     policy = policy_at(model_server, asks_confidence=True)
     response = ask(policy, prompt(), sample=1, loop=loop)
     assert (response.text, response.confidence) == ("Hi.", None)
-    loop.run(policy.aclose())
 
 
 def test_closing_cancels_what_never_answers(model_server: Any) -> None:
@@ -362,6 +354,6 @@ def test_closing_cancels_what_never_answers(model_server: Any) -> None:
     asking.result()
     prefetch._look([Question(policy=policy, prompt=prompt(n)) for n in range(5)])
     time.sleep(0.1)
-    prefetch.close()
+    prefetch.cancel()
     loop.close()
     assert time.monotonic() - started < 3
