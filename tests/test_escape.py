@@ -6,6 +6,7 @@ import csv
 import html
 import io
 import re
+import unicodedata
 import xml.etree.ElementTree as ET
 from html.parser import HTMLParser
 
@@ -16,6 +17,7 @@ from markdown_it import MarkdownIt
 
 from pytest_refusal.escape import (
     csv_cell,
+    encodable,
     html_text,
     markdown_block,
     markdown_inline,
@@ -123,3 +125,33 @@ def test_a_workflow_command_is_one_line_and_is_read_back(text):
 def test_a_label_of_a_plot_holds_no_formula():
     assert plot_label("costs $5 or $x^2$") == r"costs \$5 or \$x^2\$"
     assert plot_label("a\nb" + "x" * 50, 10) == r"a\nbxxx..."
+
+
+@given(st.one_of(hostile, st.text(st.characters(exclude_categories=()))))
+def test_what_is_visible_can_be_written_anywhere(text):
+    shown = visible(text)
+    assert ET.fromstring(f"<a>{html.escape(shown)}</a>").text == (shown or None)
+    # Control (Cc), format (Cf) and surrogate (Cs) characters but the two that lay text out;
+    # the soft hyphen and joining marks of scripts only shape what is seen.
+    acting = [c for c in shown if unicodedata.category(c) in ("Cc", "Cs") and c not in "\n\t"]
+    assert acting == []
+    assert not re.search("[\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]", shown)
+    assert visible(shown) == shown
+
+
+@given(st.text("abc é漢😀 .\n\t\\"))
+def test_ordinary_text_stays_as_it_is(text):
+    assert visible(text) == text
+
+
+@given(st.one_of(hostile, st.text(st.characters(exclude_categories=()))), st.integers(3, 50))
+def test_one_line_is_one_and_has_its_limit(text, limit):
+    assert len(one_line(text).splitlines()) <= 1
+    assert len(one_line(text, limit)) <= limit
+    if len(one_line(text)) <= limit:
+        assert one_line(text, limit) == one_line(text)
+
+
+@given(hostile, st.sampled_from(["ascii", "latin-1", "cp1252", "utf-8"]))
+def test_what_an_encoding_lacks_is_an_escape(text, encoding):
+    encodable(visible(text), encoding).encode(encoding)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 
 from pytest_refusal.escape import visible
 
-_PLAIN = re.compile(r"[A-Za-z0-9._-]{1,48}", re.ASCII)
+_PLAIN = re.compile(r"[A-Za-z0-9._-]{1,44}", re.ASCII)
 _OTHER = re.compile(r"[^A-Za-z0-9._-]+", re.ASCII)
 
 
@@ -17,7 +17,7 @@ def slug(text: str, *, digits: int = 8) -> str:
     if _PLAIN.fullmatch(text):
         return text
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:digits]
-    plain = _OTHER.sub("-", text[:200]).strip("-.")[:40]
+    plain = _OTHER.sub("-", text[:200]).strip("-.")[:35]
     return f"{plain}-{digest}" if plain else digest
 
 
