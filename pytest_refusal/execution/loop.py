@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Awaitable, Callable
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from contextlib import suppress
 from types import TracebackType
 from typing import Self, TypeVar
@@ -16,6 +16,9 @@ Closer = Callable[[], Awaitable[None]]
 # Work that will not be cancelled is left behind on the daemon thread, not waited for.
 _CANCEL_TIMEOUT_S = 2.0
 _JOIN_TIMEOUT_S = 5.0
+
+# A signal that arrives just before the main thread sleeps does not wake it: look again.
+_WAKE_S = 0.2
 
 
 class BackgroundLoop:
@@ -31,6 +34,15 @@ class BackgroundLoop:
         self._closed = False
         self._closers: dict[object, Closer] = {}
 
+    def open(self) -> None:
+        """Make the loop now rather than at its first use.
+
+        A loop needs a pair of sockets, and a run may forbid them while a policy is asked.
+        """
+        with self._lock:
+            if not self._closed and self._loop is None:
+                self._loop = asyncio.new_event_loop()
+
     def run(self, awaitable: Awaitable[T]) -> T:
         """Wait for `awaitable` on the loop and return its result, or raise what it raised.
 
@@ -39,10 +51,12 @@ class BackgroundLoop:
         """
         future = self.submit(awaitable)
         try:
-            result, error = future.result()
+            while not wait([future], timeout=_WAKE_S).done:
+                pass
         except BaseException:
             future.cancel()
             raise
+        result, error = future.result()
         if error is not None:
             try:
                 raise error
@@ -54,7 +68,7 @@ class BackgroundLoop:
         """Start `awaitable` on the loop; the future gives its result and its exception."""
         try:
             loop = self._running()
-        except RuntimeError:
+        except Exception:
             if asyncio.iscoroutine(awaitable):
                 awaitable.close()  # else Python warns that it was never awaited
             raise
@@ -70,7 +84,10 @@ class BackgroundLoop:
             self._closed = True
             loop, thread = self._loop, self._thread
             self._loop = self._thread = None
-        if loop is None or thread is None:
+        if loop is None:
+            return
+        if thread is None:
+            loop.close()
             return
         asyncio.run_coroutine_threadsafe(self._end(loop), loop)
         thread.join(_JOIN_TIMEOUT_S)
@@ -99,6 +116,7 @@ class BackgroundLoop:
                 raise RuntimeError("the background loop is closed")
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()
+            if self._thread is None:
                 self._thread = threading.Thread(
                     target=_serve, args=(self._loop,), name="pytest-refusal", daemon=True
                 )

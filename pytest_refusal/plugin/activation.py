@@ -54,7 +54,7 @@ def activate(config: pytest.Config, project: ProjectTable) -> None:
     config.stash[RUN] = run
     register = config.pluginmanager.register
     register(CorpusCollection(run), "refusal-collection")
-    register(OutcomeReports(), "refusal-outcomes")
+    register(OutcomeReports(run), "refusal-outcomes")
     if is_worker(config):
         register(WorkerSide(config, run), "refusal-worker")
         return

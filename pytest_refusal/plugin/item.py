@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Generator
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -198,6 +199,17 @@ def _properties(outcome: Outcome) -> list[tuple[str, object]]:
 
 class OutcomeReports:
     """Puts the outcomes of prompts on the reports of their items."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self) -> None:
+        """Make the event loop while nothing forbids the sockets that it needs."""
+        if not self._run.dry:
+            # If it cannot be made, the first async policy says why.
+            with suppress(OSError, RuntimeError):
+                self._run.loop.open()
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(

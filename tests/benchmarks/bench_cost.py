@@ -1,4 +1,4 @@
-"""What a run costs in time and memory, against bare test items: `python tests/benchmarks/bench_cost.py`.
+"""What a run costs against bare test items: `python tests/benchmarks/bench_cost.py`.
 
 The floor is pytest itself: a conftest that makes as many custom items, each of which searches
 a text for one pattern.  Both run with `-q` in one process of their own, in turn; the least of
@@ -23,7 +23,7 @@ MOST_KIB_A_PROMPT = 2.5
 #: How much more a prompt may cost among 50,000 than among 10,000, over what the floor's does.
 MOST_GROWTH = 1.15
 
-FLOOR = '''
+FLOOR = """
 import re
 import pytest
 
@@ -49,7 +49,7 @@ class Texts(pytest.File):
 def pytest_collect_file(file_path, parent):
     if file_path.name == "prompts.jsonl":
         return Texts.from_parent(parent, path=file_path)
-'''
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,9 +101,7 @@ def measure_pair(prompts: int, rounds: int) -> tuple[Cost, Cost]:
         for _ in range(rounds):
             once = measure(bare, "prompts.jsonl")
             floor = once.least(floor or once)
-            once = measure(
-                ours, "-p", "refusal", "--refusal-policy=strict", "prompts.jsonl"
-            )
+            once = measure(ours, "-p", "refusal", "--refusal-policy=strict", "prompts.jsonl")
             run = once.least(run or once)
     assert floor is not None
     assert run is not None
@@ -133,7 +131,7 @@ def main() -> int:
     options = parser.parse_args()
     faults = []
     per_prompt: dict[int, float] = {}
-    print(f"{'prompts':>8} {'floor':>8} {'ours':>8} {'times':>6} {'wall':>6} {'KiB a prompt more':>18}")
+    print(" prompts    floor     ours  times   wall  KiB a prompt more")
     for prompts in options.prompts:
         floor, run = measure_pair(prompts, options.rounds)
         times = run.cpu_s / floor.cpu_s

@@ -4,6 +4,7 @@ import asyncio
 import contextvars
 import gc
 import signal
+import socket
 import threading
 import time
 import warnings
@@ -116,3 +117,17 @@ def test_a_closed_loop_says_so_and_leaves_nothing_behind() -> None:
         with pytest.raises(RuntimeError, match="is closed"):
             loop.run(add(1, 1))
         gc.collect()
+
+
+def test_loop_made_before_sockets_are_forbidden_needs_none(monkeypatch) -> None:
+    with BackgroundLoop() as loop:
+        loop.open()
+        monkeypatch.setattr(socket, "socketpair", None)
+        assert loop.run(asyncio.sleep(0, "done")) == "done"
+
+
+def test_loop_that_was_opened_and_never_used_can_be_closed() -> None:
+    loop = BackgroundLoop()
+    loop.open()
+    loop.close()
+    loop.close()
