@@ -174,10 +174,11 @@ def test_a_timeout_that_kills_its_worker_leaves_the_others(project) -> None:
 def test_a_timeout_that_kills_the_only_process_does_not_exit_zero(project) -> None:
     installed("pytest-timeout")
     project.write_file("odd.py", POLICIES)
-    ran = project.run("--refusal-policy=odd:hangs_once", "prompts.toml",
-                      "--timeout=1", "--timeout-method=thread", fresh=True)  # fmt: skip
-    assert ran.exit_status == 1
-    assert "Timeout" in ran.stdout + ran.stderr
+    killed = project.pytester.runpytest_subprocess(
+        "--refusal-policy=odd:hangs_once", "prompts.toml", "--timeout=1", "--timeout-method=thread"
+    )
+    assert killed.ret == 1
+    assert "Timeout" in killed.stdout.str() + killed.stderr.str()
 
 
 @pytest.mark.parametrize("group", [1, 2])
