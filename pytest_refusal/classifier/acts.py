@@ -49,7 +49,7 @@ class ActFinder:
     def __init__(self, rulesets: Iterable[RuleSet]) -> None:
         self._index: dict[str, list[_Literal]] = defaultdict(list)
         self._anywhere: list[_Literal] = []
-        self._openings: list[tuple[Rule, bool]] = []
+        self._openings: list[Rule] = []
         for ruleset in rulesets:
             for rule in ruleset.rules:
                 for literal in _literals(rule):
@@ -58,7 +58,7 @@ class ActFinder:
                     else:
                         self._anywhere.append(literal)
                 if rule.openings:
-                    self._openings.append((rule, ruleset.spaced))
+                    self._openings.append(rule)
 
     def find(self, view: View) -> list[Found]:
         """Find what `view` does, in the order of the text."""
@@ -75,8 +75,8 @@ class ActFinder:
                     _find_phrase(literal, start, view, found)
                 else:
                     _find_patterns(literal, start, view, tried, found)
-        for rule, spaced in self._openings:
-            _find_opening(rule, view, found, spaced=spaced)
+        for rule in self._openings:
+            _find_opening(rule, view, found)
         found = [f for f in found if f.act not in _OWN or not view.is_anothers(f.start, f.end)]
         return sorted(set(found))
 
@@ -101,16 +101,16 @@ def _find_phrase(literal: _Literal, start: int, view: View, found: list[Found]) 
     phrase, rule, _ = literal
     for position in _occurrences(view.text, phrase, start):
         end = position + len(phrase)
-        if _is_word(view.text, position, end):
+        if not rule.spaced or _is_word(view.text, position, end):
             found.append(Found(position, end, rule.name, rule.act, view.sentence_at(position)))
 
 
-def _find_opening(rule: Rule, view: View, found: list[Found], *, spaced: bool) -> None:
+def _find_opening(rule: Rule, view: View, found: list[Found]) -> None:
     text, start = view.text, view.begin
     if text.startswith(rule.openings, start):
         for opening in rule.openings:
             end = start + len(opening)
-            if text.startswith(opening, start) and (not spaced or _is_word(text, start, end)):
+            if text.startswith(opening, start) and (not rule.spaced or _is_word(text, start, end)):
                 found.append(Found(start, end, rule.name, rule.act, 0))
                 return
 
@@ -151,9 +151,6 @@ def _match(matcher: Matcher, text: str, low: int, high: int) -> re.Match[str] | 
 
 
 def _is_word(text: str, start: int, end: int) -> bool:
-    # In scripts without spaces the neighbours are letters too.
-    if not text[start].isascii() and text[start] >= "\u1100":
-        return True
     before = text[start - 1 : start]
     after = text[end : end + 1]
     if before.isalnum():

@@ -84,7 +84,18 @@ def settle(found: Sequence[Found]) -> list[Found]:
             for act, outranked in _OUTRANKS:
                 if act in here:
                     here.difference_update(outranked)
-    return [item for item in found if item.act in acts[item.sentence]]
+    offers = [(item.start, item.end) for item in found if item.act is Act.OFFER]
+    return [
+        item
+        for item in found
+        if item.act in acts[item.sentence]
+        # "Here's what I can do" is no beginning of an answer, though "here's" is.
+        and not (item.act is Act.COMPLY and _is_within(item, offers))
+    ]
+
+
+def _is_within(item: Found, spans: Sequence[tuple[int, int]]) -> bool:
+    return any(start <= item.start and item.end <= end for start, end in spans)
 
 
 def features_of(view: View, found: Sequence[Found]) -> Features:
@@ -174,6 +185,10 @@ def _combine(name: str, acts: frozenset[Act], features: Features) -> None:
     features[f"{name}+plain"] = features["plain.share"]
     if "list" in features:
         features[f"{name}+list"] = 1.0
+        if Act.OFFER in acts:
+            features[f"{name}+list+offer"] = 1.0
+        if Act.REDIRECT in acts:
+            features[f"{name}+list+redirect"] = 1.0
     if Act.COMPLY in acts:
         features[f"{name}+comply"] = 1.0
     if Act.FICTION in acts:

@@ -56,6 +56,9 @@ _PARTIAL_FEATURES = (
     "fiction+premise",
     "reproof+list",
     "declines+list",
+    "declines+list+offer",
+    "declines+list+redirect",
+    "offer.early",
     "answer-first",
     "declines+fiction",
     "declines+alternative",
@@ -149,8 +152,9 @@ def _read_cases(path: Path) -> list[Row]:
 
 def _fit(rows: Sequence[Row], names: Sequence[str]) -> dict[str, float]:
     # A large source counts for more than a small one, but by the root of its size only.
-    sizes = Counter(row.source for row in rows)
-    weights = np.array([min(3.0, 450 / sizes[row.source]) ** 0.5 for row in rows])
+    groups = ["cases" if row.source.startswith("cases/") else row.source for row in rows]
+    sizes = Counter(groups)
+    weights = np.array([min(3.0, 450 / sizes[group]) ** 0.5 for group in groups])
     declines = np.array([row.label != "answer" for row in rows], dtype=np.float64)
     return _logistic(_matrix(rows, names), declines, weights, names)
 

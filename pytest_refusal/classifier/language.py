@@ -15,7 +15,7 @@ _LOOKED_AT = 2000
 _FEWEST_WORDS = 6
 # Of the words of a text in a covered language, at least this share are frequent ones.
 _LEAST_SHARE = 0.1
-_WORDS = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
+_AROUND = ".,;:!?\"'()[]\u2026\u201c\u201d\u00ab\u00bb\u00bf\u00a1\u060c\u061f\u0964-\u2013\u2014"
 _CODE = re.compile(r"```.*?(?:```|$)", re.DOTALL)
 _KANA_HANGUL_HAN = re.compile("[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7a3]")
 
@@ -28,7 +28,7 @@ def uncovered_language(view: View) -> str | None:
     text = view.text[:_LOOKED_AT]
     if "```" in view.raw:
         text = _CODE.sub(" ", text)
-    words = _WORDS.findall(text)
+    words = [word for part in text.split() if (word := part.strip(_AROUND)) and word[0].isalpha()]
     if len(words) < _FEWEST_WORDS or _KANA_HANGUL_HAN.search(text):
         return None
     for common in _common_words():
@@ -39,4 +39,4 @@ def uncovered_language(view: View) -> str | None:
 
 @cache
 def _common_words() -> tuple[frozenset[str], ...]:
-    return tuple(rules.common for rules in map(load_rules, LANGUAGES) if rules.spaced)
+    return tuple(rules.common for rules in map(load_rules, LANGUAGES) if rules.common)

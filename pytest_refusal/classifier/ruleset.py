@@ -16,7 +16,7 @@ from functools import cache
 from importlib.resources import files
 
 #: Languages with rules, in the order in which they are tried.
-LANGUAGES = ("en",)
+LANGUAGES = ("en", "es", "fr", "de", "pt", "it", "ru", "ar", "hi", "ko", "zh", "ja")
 
 _WORD = r"[\w'-]+"
 # How the shorthand of the files is spelled out: a gap of up to n words, an optional space, a
@@ -63,15 +63,18 @@ class Rule:
     phrases: sought literally, as whole words where the language has spaces.
     openings: only where a response begins.
     cues: literals, one of which is in every sentence that a pattern matches.
+    spaced: whether words stand apart in its language.
     """
 
-    def __init__(self, table: Mapping[str, object], words: Mapping[str, str], *, edge: str) -> None:
+    def __init__(
+        self, table: Mapping[str, object], words: Mapping[str, str], *, spaced: bool
+    ) -> None:
         self.name = str(table["name"])
         self.act = Act(str(table["act"]))
         self.phrases = _strings(table, "phrases")
         self.openings = _strings(table, "openings")
         self.cues = _strings(table, "cues")
-        self._edge = edge
+        self.spaced = spaced
         self._sources = [_spell_out(pattern, words) for pattern in _strings(table, "patterns")]
         self._compiled: dict[str, Matcher] = {}
 
@@ -82,8 +85,10 @@ class Rule:
         """
         matcher = self._compiled.get(cue)
         if matcher is None:
-            likely = [source for source in self._sources if _mentions(source, cue)]
-            matcher = self._compiled[cue] = _matcher(likely or self._sources, self._edge)
+            likely = self._sources
+            if self.spaced:
+                likely = [s for s in self._sources if _mentions(s, cue)] or likely
+            matcher = self._compiled[cue] = _matcher(likely, r"\b" if self.spaced else "")
         return matcher
 
 
@@ -146,7 +151,7 @@ def load_rules(language: str) -> RuleSet:
         name=table["name"],
         spaced=spaced,
         common=frozenset(table["common"]),
-        rules=tuple(Rule(rule, words, edge=r"\b" if spaced else "") for rule in table["rule"]),
+        rules=tuple(Rule(rule, words, spaced=spaced) for rule in table["rule"]),
     )
 
 
