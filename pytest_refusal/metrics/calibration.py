@@ -100,16 +100,21 @@ def count_confidences(
             f"not of shapes {stated.shape} and {right.shape}"
         )
         raise ValueError(msg)
-    # Negated, since NaN compares false with everything.
-    outside = np.flatnonzero(~((stated >= 0.0) & (stated <= 1.0)))
-    if outside.size:
-        msg = f"confidence[{outside[0]}] is {stated[outside[0]]}: it must lie in [0, 1]"
-        raise ValueError(msg)
+    check_stated(stated)
     neither = np.flatnonzero(~((right == 0.0) | (right == 1.0)))
     if neither.size:
         msg = f"correct[{neither[0]}] is {right[neither[0]]}: it must be true or false"
         raise ValueError(msg)
     return Counter(zip(stated.tolist(), (right == 1.0).tolist(), strict=True))
+
+
+def check_stated(stated: Floats) -> None:
+    """Raise ValueError for the first confidence that is no number from 0 to 1."""
+    # Negated, since NaN compares false with everything.
+    outside = np.flatnonzero(~((stated >= 0.0) & (stated <= 1.0)))
+    if outside.size:
+        msg = f"confidence[{outside[0]}] is {stated[outside[0]]}: it must lie in [0, 1]"
+        raise ValueError(msg)
 
 
 def calibration_error(counts: ConfidenceCounts, bins: int) -> float:

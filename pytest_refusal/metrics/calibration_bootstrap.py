@@ -18,7 +18,13 @@ from pytest_refusal.metrics.bootstrap import (
     percentile_interval,
     resampled_sums,
 )
-from pytest_refusal.metrics.calibration import Floats, adaptive_edges, bin_edges, bin_places
+from pytest_refusal.metrics.calibration import (
+    Floats,
+    adaptive_edges,
+    bin_edges,
+    bin_places,
+    check_stated,
+)
 from pytest_refusal.metrics.intervals import Interval
 
 StatedSamples = Sequence[tuple[float, bool]]
@@ -124,6 +130,7 @@ class _Samples:
     def of(cls, by_prompt: Sequence[StatedSamples]) -> _Samples:
         prompt = np.repeat(np.arange(len(by_prompt)), [len(samples) for samples in by_prompt])
         pairs = np.array([pair for samples in by_prompt for pair in samples], dtype=np.float64)
+        check_stated(pairs[:, 0])
         # Sorted, so that the order of a prompt's samples changes no digit of its sums.
         order = np.lexsort((pairs[:, 1], pairs[:, 0], prompt))
         return cls(

@@ -82,6 +82,8 @@ def _expected_gap(members: list[tuple[float, int]]) -> float:
 
 def _binomial_chances(n: int, p: float) -> Floats:
     # P(X = 0) ... P(X = n); in logarithms, since the powers alone would vanish.
+    if n == 1:
+        return np.array([1.0 - p, p])
     if p in (0.0, 1.0):
         certain = np.zeros(n + 1)
         certain[n if p else 0] = 1.0

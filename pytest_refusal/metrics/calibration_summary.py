@@ -158,12 +158,21 @@ def _group(by_prompt: list[list[Evaluated]], computation: _Computation) -> Group
             ece_interval=None,
             stated=None,
         )
+    if not missing:
+        return GroupCalibration(
+            evaluated=evaluated,
+            missing_confidence=0,
+            ece=found.ece,
+            ece_chance_level=found.chance_level,
+            ece_interval=found.intervals.ece,
+            stated=found,
+        )
     filled = [
         [(DEFAULT_CONFIDENCE if o.confidence is None else o.confidence, o.correct) for o in samples]
         for samples in by_prompt
     ]
     counts = Counter(pair for samples in filled for pair in samples)
-    intervals = computation.intervals(filled) if missing else found.intervals
+    intervals = computation.intervals(filled)
     return GroupCalibration(
         evaluated=evaluated,
         missing_confidence=missing,

@@ -85,6 +85,16 @@ def test_no_outcomes_have_no_interval():
     assert ece_difference_interval([], []) is None
 
 
+@pytest.mark.parametrize("bad", [float("nan"), float("inf"), 1.5, -0.1])
+def test_confidence_that_is_none_is_refused(bad):
+    for interval in (
+        lambda: calibration_intervals([[(0.5, True)], [(bad, True)]]),
+        lambda: ece_difference_interval([[(0.5, True)]], [[(bad, True)]]),
+    ):
+        with pytest.raises(ValueError, match=r"must lie in \[0, 1\]"):
+            interval()
+
+
 def test_run_against_itself_has_no_difference_of_errors():
     assert ends(ece_difference_interval(FEW_VALUES, FEW_VALUES, resamples=100)) == (0.0, 0.0)
 
