@@ -57,6 +57,7 @@ class LiteLLMPolicy:
         """Send one request; raises PolicyError and its kinds like any model behind HTTP."""
         import litellm
 
+        litellm.suppress_debug_info = True  # it would print advice between the results
         sampling = self._sampling
         optional = {
             "temperature": sampling.temperature,

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from pytest_refusal.errors import PolicyError, SettingsError
 from pytest_refusal.escape import one_line
+from pytest_refusal.policy.foreign_files import own_fields
 from pytest_refusal.policy.response_file import Fault, Row, read_rows
 from pytest_refusal.prompt import Prompt, Role
 from pytest_refusal.response import Response
@@ -164,7 +165,7 @@ def _by_key(entries: Iterable[_Entry]) -> tuple[dict[Key, Response | None], list
 
 def _entry(row: Row) -> _Entry | list[str]:
     """Read one row, or say all that is wrong with it."""
-    fields = row.fields
+    fields = own_fields(row.fields)
     faults: list[str] = []
     identity = _id(fields, faults)
     text = _text(fields, ("prompt",), faults) if identity is None else None

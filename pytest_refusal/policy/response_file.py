@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from pytest_refusal.policy.foreign_files import rows_within
+
 SUFFIXES = (".jsonl", ".ndjson", ".json", ".csv", ".tsv")
 
 _SPACE_AND_COMMA = re.compile(r"[\s,]*")
@@ -22,7 +24,7 @@ _NO_LIMIT = 1 << 31 - 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One row of a file. line: where it begins, from 1."""
+    """One row of a file. line: where it begins, from 1; 0 where that tells nothing."""
 
     line: int
     fields: Mapping[str, object]
@@ -98,7 +100,7 @@ def _json_lines(text: str) -> RowFile:
 def _json(text: str) -> RowFile:
     """Read a list of objects one by one, so that each has its line."""
     if not text.lstrip().startswith("["):
-        return RowFile(faults=(Fault(1, "expected a list of objects: [{...}, ...]"),))
+        return _json_document(text)
     decoder = json.JSONDecoder()
     rows: list[Row] = []
     faults: list[Fault] = []
@@ -122,6 +124,18 @@ def _json(text: str) -> RowFile:
             line += text.count("\n", counted)
             faults.append(Fault(line, "the list is not closed: ] is missing"))
     return RowFile(rows=tuple(rows), faults=tuple(faults))
+
+
+def _json_document(text: str) -> RowFile:
+    try:
+        found = rows_within(json.loads(text))
+    except (ValueError, RecursionError) as error:
+        return RowFile(faults=(Fault(1, f"not JSON: {_json_trouble(error)}"),))
+    if found is None:
+        expected = "expected a list of objects, [{...}, ...], a log of Inspect or promptfoo results"
+        return RowFile(faults=(Fault(1, expected),))
+    # A document of another tool, whose lines mean nothing to its user.
+    return RowFile(rows=tuple(Row(line=0, fields=row) for row in found if isinstance(row, dict)))
 
 
 def _table(text: str, delimiter: str) -> RowFile:

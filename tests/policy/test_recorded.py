@@ -152,7 +152,11 @@ FAULTS = {
     "no header": (".csv", "", ["r.csv:1: the header is missing"]),
     "no rows": (".csv", "id,response\n", ["r.csv: holds no response"]),
     "empty file": (".jsonl", "", ["r.jsonl: holds no response"]),
-    "not a list": (".json", '{"id": 1}', ["r.json:1: expected a list of objects"]),
+    "not a list": (
+        ".json",
+        '{"id": 1}',
+        ["r.json:1: expected a list of objects, [{...}"],
+    ),
     "broken list": (".json", '[\n{"id": 1, "text": ""},\n{"id" 2}]', ["r.json:3: not JSON"]),
     "open list": (".json", '[{"id": 1, "text": ""},\n', ["r.json:2: the list is not closed"]),
     "deep": (".jsonl", "[" * 100_000 + "\n", ["r.jsonl:1: not JSON: nested too deeply"]),
