@@ -213,6 +213,11 @@ class RecordingPolicy:
             return self._keep(response, key, prompt, sample)
         return self._keep_later(response, key, prompt, sample)
 
+    def replays(self, prompt: Prompt, sample: int) -> bool:
+        """Whether the response to a prompt as it stands is there and usable."""
+        found = self._recording.find(key_of(self.policy, prompt, sample))
+        return found is not None and self._is_usable(found)
+
     async def aclose(self) -> None:
         """Close what the policy that is asked holds open."""
         close = getattr(self.policy, "aclose", None)

@@ -27,9 +27,7 @@ def test_output_of_an_openai_batch(tmp_path: Path) -> None:
     path.write_text(
         "\n".join(
             [
-                line(
-                    "a", 200, {"choices": [{"finish_reason": "stop", "message": {"content": "A"}}]}
-                ),
+                line("a", 200, {"choices": [{"finish_reason": "stop", "message": answer}]}),
                 line("b", 200, {"choices": [{"finish_reason": "stop", "message": message}]}),
                 line("c", 400, {"error": {"code": "content_filter"}}),
                 line("d", 500, {"error": {"message": "gone"}}),

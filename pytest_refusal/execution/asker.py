@@ -1,0 +1,106 @@
+"""All asking of one run in one process: recorded or live, ahead, within its limits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+
+from pytest_refusal.execution.conversation import calls_of
+from pytest_refusal.execution.loop import BackgroundLoop
+from pytest_refusal.execution.meter import Budget, Meter
+from pytest_refusal.execution.prefetch import Prefetch, Question
+from pytest_refusal.execution.recording import Recording, RecordingPolicy, RecordMode
+from pytest_refusal.execution.retry import RetryingPolicy
+from pytest_refusal.outcome import Trial
+from pytest_refusal.protocols import Policy
+from pytest_refusal.response import Response
+
+
+class Asker:
+    """Asks the policies of a run.
+
+    policies: by the names that trials have.  recording: of all of them, or none.
+    is_usable: whether a recorded response can be judged, else it is asked for again.
+    """
+
+    def __init__(
+        self,
+        policies: Mapping[str, Policy],
+        loop: BackgroundLoop,
+        *,
+        budget: Budget | None = None,
+        recording: Recording | None = None,
+        is_usable: Callable[[Response], bool] = lambda _: True,
+    ) -> None:
+        self._live = dict(policies)
+        self._recording = recording
+        self._prefetch = Prefetch(loop)
+        self.policies: Mapping[str, Policy] = self._live
+        for policy in self._live.values():
+            if budget is not None and isinstance(policy, RetryingPolicy):
+                policy.budget = budget
+        if recording is not None:
+            self.policies = {
+                name: RecordingPolicy(policy, recording, is_usable=is_usable)
+                for name, policy in self._live.items()
+            }
+
+    def fetch(self, trial: Trial, ahead: Iterable[Trial] = ()) -> Response:
+        """Return the response to a trial; those ahead are asked meanwhile.
+
+        ahead: the trials that are sure to come next in this process, in order; read only as
+        far as needed.  Raises AskError.
+        """
+        return self._prefetch.fetch(self._question(trial), map(self._question, ahead))
+
+    def cancel(self) -> None:
+        """Cancel what was asked ahead and is not wanted any more."""
+        self._prefetch.cancel()
+
+    def close(self) -> None:
+        """Cancel what is under way and close the recording; the loop closes the connections."""
+        self.cancel()
+        if self._recording is not None:
+            self._recording.close()
+
+    @property
+    def stopped(self) -> str | None:
+        """Why a policy is asked no more, in words; None while all are."""
+        for policy in self._live.values():
+            if isinstance(policy, RetryingPolicy) and policy.breaker.message is not None:
+                return policy.breaker.message
+        return None
+
+    def meters(self) -> Mapping[str, Meter]:
+        """Return the counts of each policy that has any."""
+        found = {}
+        for name, policy in self.policies.items():
+            meter = getattr(policy, "meter", None)
+            if isinstance(meter, Meter):
+                found[name] = meter
+        return found
+
+    def planned_calls(self, trials: Iterable[Trial]) -> Mapping[str, int]:
+        """Count the requests that trials will take, for each policy behind a network.
+
+        An upper bound where conversations were recorded: later turns depend on replies.
+        """
+        counts: dict[str, int] = {}
+        for trial in trials:
+            policy = self._live[trial.policy]
+            if isinstance(policy, RetryingPolicy):
+                calls = 0 if self._replays(trial) else calls_of(policy, trial.prompt)
+                counts[trial.policy] = counts.get(trial.policy, 0) + calls
+        return counts
+
+    def _replays(self, trial: Trial) -> bool:
+        recording = self._recording
+        if recording is None:
+            return False
+        if recording.mode is RecordMode.NONE:
+            return True
+        policy = self.policies[trial.policy]
+        return isinstance(policy, RecordingPolicy) and policy.replays(trial.prompt, trial.sample)
+
+    def _question(self, trial: Trial) -> Question:
+        policy = self.policies[trial.policy]
+        return Question(policy=policy, prompt=trial.prompt, sample=trial.sample)
