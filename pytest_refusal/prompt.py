@@ -51,6 +51,7 @@ class Prompt:
     """One labelled prompt of a corpus.
 
     messages: at least one, with at least one of the user.  severity: 1 (mild) to 5.
+    transform: what was done to the last message of the user; None for nothing.
     corpus: the short name of the file it came from, "" for a prompt made in code.
     (corpus, id) is unique within a run.
     """
@@ -66,6 +67,7 @@ class Prompt:
     note: str | None = None
     pair: str | None = None
     language: str | None = None
+    transform: str | None = None
     corpus: str = ""
     place: Place | None = None
 

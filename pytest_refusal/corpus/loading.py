@@ -14,7 +14,8 @@ from pytest_refusal.corpus.reading import FileReading, read_corpus_file
 from pytest_refusal.corpus.sampling import sampled
 from pytest_refusal.corpus.sources import CorpusFile, find_corpora
 from pytest_refusal.corpus.tables import CorpusTable
-from pytest_refusal.corpus.validation import Note, compare
+from pytest_refusal.corpus.transform import variants
+from pytest_refusal.corpus.validation import Note, clashes, compare
 from pytest_refusal.errors import CorpusError
 from pytest_refusal.prompt import Prompt
 
@@ -23,7 +24,7 @@ from pytest_refusal.prompt import Prompt
 class Loaded:
     """The prompts of a run, in the order of the files, and what to know about them.
 
-    readings: how each file was read; their prompts are those before any sample was taken.
+    readings: how each file was read; their prompts are those before any sample or transform.
     """
 
     prompts: tuple[Prompt, ...]
@@ -36,11 +37,13 @@ def load(files: Iterable[CorpusFile]) -> Loaded:
     with _no_collection():
         named = tuple(files)
         readings = read_all(named)
-        prompts = _sampled(named, readings)
+        prompts = _selected(named, readings)
         contradictions, notes = compare(prompts)
-    faults = [fault for reading in readings for fault in reading.faults]
-    if faults or contradictions:
-        raise CorpusError(fault_lines([*faults, *contradictions]))
+    faults = [fault for reading in readings for fault in reading.faults] + contradictions
+    if any(file.table is not None and file.table.transforms for file in named):
+        faults += clashes(prompts)
+    if faults:
+        raise CorpusError(fault_lines(faults))
     return Loaded(prompts=tuple(prompts), notes=notes, readings=readings)
 
 
@@ -64,19 +67,37 @@ def load_corpus(*paths: str | Path) -> list[Prompt]:
     return list(load_files(find_corpora([fspath(path) for path in paths], base=Path.cwd())))
 
 
-def _sampled(files: Sequence[CorpusFile], readings: Sequence[FileReading]) -> list[Prompt]:
+def _selected(files: Sequence[CorpusFile], readings: Sequence[FileReading]) -> list[Prompt]:
+    """Return the prompts of a run: of some tables a sample, of some several variants of each."""
     prompts: list[Prompt] = []
-    of_table: dict[int, tuple[CorpusTable, list[Prompt]]] = {}
-    for file, reading in zip(files, readings, strict=True):
-        if file.table is None or file.table.sample is None:
-            prompts.extend(reading.prompts)
+    for file, chosen in zip(files, _sampled(files, readings), strict=True):
+        if file.table is None or not file.table.transforms:
+            prompts.extend(chosen)
         else:
-            # One sample over all files of a table, which come where the first of them stands.
-            _, gathered = of_table.setdefault(id(file.table), (file.table, []))
-            gathered.extend(reading.prompts)
-    for table, gathered in of_table.values():
-        prompts.extend(sampled(gathered, table.sample or 0, seed=table.seed))
+            for prompt in chosen:
+                prompts.extend(variants(prompt, file.table.transforms))
     return prompts
+
+
+def _sampled(
+    files: Sequence[CorpusFile], readings: Sequence[FileReading]
+) -> list[Sequence[Prompt]]:
+    # One sample over all files of a table, of which each file then has its own.
+    gathered: dict[int, tuple[CorpusTable, list[Prompt]]] = {}
+    for file, reading in zip(files, readings, strict=True):
+        if file.table is not None and file.table.sample is not None:
+            _, of_table = gathered.setdefault(id(file.table), (file.table, []))
+            of_table.extend(reading.prompts)
+    samples = {
+        key: frozenset(map(id, sampled(of_table, table.sample or 0, seed=table.seed)))
+        for key, (table, of_table) in gathered.items()
+    }
+    return [
+        [prompt for prompt in reading.prompts if id(prompt) in samples[id(file.table)]]
+        if id(file.table) in samples
+        else reading.prompts
+        for file, reading in zip(files, readings, strict=True)
+    ]
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from pytest_refusal.corpus.fields import DEFAULTABLE, FIELDS
 from pytest_refusal.corpus.formats import FORMATS
 from pytest_refusal.corpus.layout import Layout
 from pytest_refusal.corpus.published import PUBLISHED
+from pytest_refusal.corpus.transform import NONE, TRANSFORMS
 from pytest_refusal.prompt import Label
 
 _SETTINGS = (
@@ -29,6 +30,7 @@ _SETTINGS = (
     "filter",
     "sample",
     "seed",
+    "transforms",
 )
 #: Everything that a table may say.
 KEYS = (*_SETTINGS, *DEFAULTABLE)
@@ -45,6 +47,7 @@ class CorpusTable:
     layout: what was said about columns, labels and constants; it goes over that of the set.
     filter: (column, patterns); a row counts if each of its columns matches one pattern.
     sample: how many prompts to take, None for all.  seed: which ones.
+    transforms: under which of them each prompt is asked; () for as it is.
     """
 
     paths: tuple[str, ...]
@@ -57,6 +60,7 @@ class CorpusTable:
     filter: tuple[tuple[str, tuple[str, ...]], ...] = ()
     sample: int | None = None
     seed: int = 0
+    transforms: tuple[str, ...] = ()
 
 
 def parse_corpus_tables(tables: object) -> tuple[tuple[CorpusTable, ...], list[str]]:
@@ -99,6 +103,7 @@ class _TableParser:
             filter=self._filter(),
             sample=self._whole_number("sample", at_least=1),
             seed=self._whole_number("seed", at_least=0) or 0,
+            transforms=self._transforms(),
         )
 
     def _layout(self) -> Layout:
@@ -163,6 +168,14 @@ class _TableParser:
             case "tags":
                 return list(self._texts(name)) or None
         return self._text(name)
+
+    def _transforms(self) -> tuple[str, ...]:
+        known = (NONE, *TRANSFORMS)
+        names = tuple(dict.fromkeys(self._texts("transforms")))
+        for name in names:
+            if name not in known:
+                self._fault(f"transforms: {quoted(name)} is unknown{_allowed(known, name)}")
+        return tuple(name for name in names if name in known)
 
     def _encoding(self) -> str | None:
         name = self._text("encoding")

@@ -69,6 +69,21 @@ def compare(prompts: Sequence[Prompt]) -> tuple[list[Fault], tuple[Note, ...]]:
     return faults, (*_repeated(repeats), *_one_label(prompts))
 
 
+def clashes(prompts: Iterable[Prompt]) -> list[Fault]:
+    """Find ids that a file has and a transform makes too."""
+    first: dict[tuple[str, str], Prompt] = {}
+    faults = []
+    for prompt in prompts:
+        other = first.setdefault((prompt.corpus, prompt.id), prompt)
+        if other is not prompt and prompt.place and other.place:
+            what = (
+                f"the id {quoted(prompt.id)} is also that of a transformed prompt, of line "
+                f"{other.place.line}; change one"
+            )
+            faults.append(Fault(prompt.corpus, prompt.place.line, what))
+    return faults
+
+
 def _contradiction(prompt: Prompt, other: Prompt) -> Fault:
     line = prompt.place.line if prompt.place else 1
     what = (
