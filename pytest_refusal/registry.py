@@ -11,6 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_refusal import foreign
 from pytest_refusal.errors import RefusalError, SettingsError
 from pytest_refusal.protocols import Classifier, Policy
 from pytest_refusal.settings import TABLE, Settings, closest
@@ -106,8 +107,7 @@ def build_classifier(settings: Settings, policy: str) -> Classifier:
 
         return PhraseClassifier(extra_phrases=settings.phrases_of(policy))
     if ":" in spec:
-        loaded = _load(spec, settings)
-        made = loaded() if isinstance(loaded, type) else loaded
+        made = _load_classifier(spec, settings)
         if isinstance(made, Classifier):
             return made
         raise SettingsError(
@@ -123,6 +123,18 @@ def build_classifier(settings: Settings, policy: str) -> Classifier:
             f" (known: {known}; or module:attribute for one of your own)"
         ]
     )
+
+
+def _load_classifier(spec: str, settings: Settings) -> object:
+    where = f"{TABLE}.classifier"
+    try:
+        loaded = _load(spec, settings)
+    except RefusalError as error:
+        raise SettingsError([f"{where}: {error}"]) from error
+    try:
+        return loaded() if isinstance(loaded, type) else loaded
+    except Exception as error:  # the class is somebody else's
+        raise SettingsError([f"{where}: {spec!r} failed: {foreign.describe(error)}"]) from error
 
 
 def _wrapped(thing: object, name: str) -> Policy:

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 
 import pytest
 
+from pytest_refusal import foreign
 from pytest_refusal.corpus.loading import Loaded, load
 from pytest_refusal.corpus.sources import CorpusFile, find_corpora
 from pytest_refusal.errors import CorpusError, SettingsError
@@ -153,7 +154,11 @@ def _prepare(config: pytest.Config, project: ProjectTable) -> Run | None:
 def _hooked_policies(config: pytest.Config) -> dict[str, object]:
     merged: dict[str, object] = {}
     faults = []
-    for answer in config.hook.pytest_refusal_policies():
+    try:
+        answers: list[object] = config.hook.pytest_refusal_policies()
+    except Exception as error:  # a hook is somebody else's code
+        raise SettingsError([f"pytest_refusal_policies: {foreign.describe(error)}"]) from error
+    for answer in answers:
         if not isinstance(answer, Mapping):
             faults.append(
                 "pytest_refusal_policies: must return a mapping of names to policies,"
