@@ -6,6 +6,7 @@ import dataclasses
 
 import pytest
 from hypothesis import given
+from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from pytest_refusal.metrics.comparison import ComparisonSettings, Judged, compare
@@ -156,6 +157,7 @@ runs = st.lists(
 
 
 @given(runs)
+@hypothesis_settings(max_examples=40)
 def test_run_compared_with_itself_has_no_change(run):
     found = compare(run, run, QUICK)
     assert found.regressed == found.mended == found.added == found.removed == found.changed == ()
@@ -166,12 +168,14 @@ def test_run_compared_with_itself_has_no_change(run):
 
 
 @given(runs, runs, st.randoms(use_true_random=False))
+@hypothesis_settings(max_examples=40)
 def test_order_of_outcomes_changes_nothing(before, after, random):
     shuffled = compare(random.sample(before, len(before)), random.sample(after, len(after)), QUICK)
     assert shuffled == compare(before, after, QUICK)
 
 
 @given(runs, runs)
+@hypothesis_settings(max_examples=40)
 def test_every_prompt_is_in_one_place(before, after):
     found = compare(before, after, QUICK)
     places = found.compared + sum(

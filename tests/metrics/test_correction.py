@@ -7,6 +7,7 @@ from functools import lru_cache
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from pytest_refusal.metrics import correction
@@ -154,6 +155,7 @@ def strata_strategy():
 
 
 @given(strata_strategy())
+@hypothesis_settings(max_examples=40)
 def test_audited_interval_holds_the_rate_and_order_changes_nothing(strata):
     found = audited_rate(strata)
     assert 0.0 <= found.interval.lower <= found.rate <= found.interval.upper <= 1.0

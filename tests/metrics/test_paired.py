@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import pytest
 from hypothesis import given
+from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from pytest_refusal.metrics.paired import (
@@ -114,6 +115,7 @@ samples = st.lists(
 
 
 @given(samples)
+@hypothesis_settings(max_examples=40)
 def test_difference_of_samples_lies_in_its_interval(pairs):
     found = paired_mean_difference(*zip(*pairs, strict=True))
     assert found.interval.lower <= found.difference <= found.interval.upper

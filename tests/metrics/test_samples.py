@@ -6,6 +6,7 @@ from itertools import combinations
 
 import pytest
 from hypothesis import given
+from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from pytest_refusal.metrics.intervals import wilson_interval
@@ -148,6 +149,7 @@ by_prompt = st.lists(st.lists(st.booleans(), min_size=1, max_size=6), min_size=1
 
 
 @given(by_prompt, st.randoms(use_true_random=False))
+@hypothesis_settings(max_examples=50)
 def test_order_changes_no_digit(samples, random):
     shuffled = [random.sample(s, len(s)) for s in random.sample(samples, len(samples))]
     assert clustered_rate(shuffled) == clustered_rate(samples)
@@ -155,6 +157,7 @@ def test_order_changes_no_digit(samples, random):
 
 
 @given(by_prompt)
+@hypothesis_settings(max_examples=50)
 def test_clustered_interval_holds_the_mean_and_is_worth_at_most_its_samples(samples):
     rate, interval = clustered_rate(samples), clustered_wilson_interval(samples)
     assert 0.0 <= interval.lower <= rate.mean <= interval.upper <= 1.0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import given
+from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from pytest_refusal.metrics.calibration import expected_calibration_error
@@ -154,12 +155,14 @@ outcomes = st.lists(
 
 
 @given(outcomes, outcomes)
+@hypothesis_settings(max_examples=50)
 def test_adding_tallies_equals_tallying_both(first, second):
     assert Tally.of(first) + Tally.of(second) == Tally.of(first + second)
     assert Tally.of(first) + Tally() == Tally.of(first)
 
 
 @given(outcomes, st.randoms(use_true_random=False))
+@hypothesis_settings(max_examples=50)
 def test_order_of_outcomes_changes_nothing(before, random):
     after = random.sample(before, len(before))
     assert Tally.of(after) == Tally.of(before)
@@ -167,6 +170,7 @@ def test_order_of_outcomes_changes_nothing(before, random):
 
 
 @given(outcomes, outcomes)
+@hypothesis_settings(max_examples=50)
 def test_ece_of_merged_tallies_is_that_of_the_public_function(first, second):
     tally = Tally.of(first) + Tally.of(second)
     both = [o for o in first + second if isinstance(o, Evaluated)]
@@ -183,6 +187,7 @@ def test_ece_of_merged_tallies_is_that_of_the_public_function(first, second):
 
 
 @given(outcomes)
+@hypothesis_settings(max_examples=50)
 def test_nothing_is_lost(every):
     tally = Tally.of(every)
     assert tally.tp + tally.tn + tally.fp + tally.fn == tally.evaluated_count
