@@ -15,6 +15,7 @@ from pytest_refusal.errors import ClassifierError, CorpusError
 from pytest_refusal.execution.asking import AskError, ask, is_reduced
 from pytest_refusal.execution.loop import BackgroundLoop
 from pytest_refusal.gate import not_ruled, rule
+from pytest_refusal.metrics.comparison import ComparisonSettings, Judged, compare
 from pytest_refusal.metrics.estimates import estimate_rates
 from pytest_refusal.metrics.tally import Tally
 from pytest_refusal.outcome import Outcome, Trial, Unevaluated, judge
@@ -22,9 +23,13 @@ from pytest_refusal.policy.recorded import RecordedPolicy
 from pytest_refusal.prompt import Prompt
 from pytest_refusal.protocols import Classifier, Policy
 from pytest_refusal.registry import build_classifier, build_policies
+from pytest_refusal.regression import rule_on_regression
+from pytest_refusal.report.baseline import Baseline
 from pytest_refusal.report.report import (
+    BaselineComparison,
     ClassifierSummary,
     CorpusSummary,
+    PolicyComparison,
     PolicyReport,
     Report,
     Skipped,
@@ -106,6 +111,7 @@ def report_policy(
     not_run: Sequence[Trial] = (),
     skipped: Sequence[Skipped] = (),
     why_not_ruled: str | None = None,
+    baseline: Baseline | None = None,
 ) -> PolicyReport:
     """Put together what was found out about one policy, and rule on its ceilings.
 
@@ -116,6 +122,7 @@ def report_policy(
     estimates = estimate_rates(
         outcomes, tally, method=settings.interval, confidence_level=settings.confidence_level
     )
+    against = None if baseline is None else compare_with(baseline, outcomes, settings)
     asked = {id(outcome.trial.prompt): outcome.trial.prompt for outcome in outcomes}
     return PolicyReport(
         policy=name,
@@ -130,7 +137,11 @@ def report_policy(
             tally,
             missing=len(not_run),
             ece_bins=settings.ece_bins,
+            regression=()
+            if against is None
+            else rule_on_regression(settings.regression, against.comparison),
         ),
+        baseline=against,
         classifier=ClassifierSummary(name=classifier.name, version=classifier.version),
         ece_bins=settings.ece_bins,
         samples=settings.samples,
@@ -140,6 +151,43 @@ def report_policy(
         reduced=sum(is_reduced(policy, prompt) for prompt in asked.values()),
         unused=policy.unused(prompts) if isinstance(policy, RecordedPolicy) else (),
     )
+
+
+def compare_with(
+    baseline: Baseline, outcomes: Sequence[Outcome], settings: Settings
+) -> BaselineComparison:
+    """Compare the outcomes of one policy with those of its baseline, prompt by prompt."""
+    return BaselineComparison(
+        source=baseline.source,
+        policy=baseline.policy,
+        comparison=compare(
+            baseline.judged, map(Judged.of, outcomes), _comparison_settings(settings)
+        ),
+    )
+
+
+def compare_policies(
+    policies: Sequence[PolicyReport], settings: Settings
+) -> tuple[PolicyComparison, ...]:
+    """Compare each policy of a run with the first one, prompt by prompt."""
+    if len(policies) < 2:
+        return ()
+    first, *others = policies
+    judged = [Judged.of(outcome) for outcome in first.outcomes]
+    return tuple(
+        PolicyComparison(
+            policy=other.policy,
+            against=first.policy,
+            comparison=compare(
+                judged, map(Judged.of, other.outcomes), _comparison_settings(settings)
+            ),
+        )
+        for other in others
+    )
+
+
+def _comparison_settings(settings: Settings) -> ComparisonSettings:
+    return ComparisonSettings(confidence_level=settings.confidence_level, bins=settings.ece_bins)
 
 
 def policy_notes(policies: Iterable[Policy]) -> tuple[str, ...]:

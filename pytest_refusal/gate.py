@@ -98,15 +98,31 @@ class Ruling:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RegressionRuling:
+    """What was ruled on one limit on getting worse than the baseline.
+
+    value: what the limit was held against, None without data.
+    """
+
+    name: str
+    limit: float
+    value: float | None
+    held: bool
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Gate:
     """All that was ruled for one policy.
 
     passed: None where nothing was ruled on; `why_not` then says why.
+    regression: rulings on the comparison with a baseline.
     missing: how many prompts were planned and ended without any outcome.
     """
 
     passed: bool | None
     rulings: tuple[Ruling, ...] = ()
+    regression: tuple[RegressionRuling, ...] = ()
     why_not: str | None = None
     missing: int = 0
 
@@ -128,14 +144,16 @@ def rule(
     *,
     missing: int,
     ece_bins: int,
+    regression: tuple[RegressionRuling, ...] = (),
 ) -> Gate:
     """Rule on all ceilings of one policy.
 
     estimates, tally: of the same outcomes; only the ECE is taken from the tally.
     missing: how many planned prompts ended without any outcome; any fails the gate.
-    Without ceilings nothing is ruled on.
+    regression: what was ruled on the comparison with a baseline.
+    Without ceilings and without that, nothing is ruled on.
     """
-    if not ceilings:
+    if not ceilings and not regression:
         return not_ruled("no ceiling is configured", missing=missing)
     on_rates = [ceiling for ceiling in ceilings if ceiling.measure is not Measure.ECE]
     estimated = {ceiling.key: _estimate(ceiling, estimates) for ceiling in on_rates}
@@ -148,8 +166,9 @@ def rule(
         else _ruling(ceiling, estimated[ceiling.key], decisions[ceiling.key], family)
         for ceiling in ceilings
     )
-    passed = not missing and all(ruling.held for ruling in rulings)
-    return Gate(passed=passed, rulings=rulings, missing=missing)
+    held = all(ruling.held for ruling in rulings) and all(r.held for r in regression)
+    passed = held and not missing
+    return Gate(passed=passed, rulings=rulings, regression=regression, missing=missing)
 
 
 def not_ruled(why: str, *, missing: int = 0) -> Gate:

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 from pytest_refusal import foreign
 from pytest_refusal.errors import RefusalError, SettingsError
 from pytest_refusal.protocols import Classifier, Policy
-from pytest_refusal.settings import TABLE, Settings, closest
+from pytest_refusal.settings import TABLE, Settings
+from pytest_refusal.table_reader import closest
 
 if TYPE_CHECKING:
     from pytest_refusal.policy.tables import PolicyTable

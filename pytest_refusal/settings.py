@@ -8,20 +8,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from enum import StrEnum
 from pathlib import Path
-from typing import TypeVar
 
 from pytest_refusal.classifier.finish import FinishKind
 from pytest_refusal.errors import SettingsError
 from pytest_refusal.gate import NOTHING_UNEVALUATED, Ceiling, Measure
 from pytest_refusal.metrics.decisions import Decide
 from pytest_refusal.metrics.intervals import OF_RATES, IntervalMethod
+from pytest_refusal.regression import CAN_INCREASE, RegressionLimits
+from pytest_refusal.table_reader import TableReader, checked_share, closest, shown
 
 TABLE = "tool.pytest-refusal"
-
-_Kind = TypeVar("_Kind", bound=StrEnum)
 
 
 class WithinCeilings(StrEnum):
@@ -78,6 +76,7 @@ class Settings:
     within_ceilings: WithinCeilings = WithinCeilings.FAIL
     extra_refusal_phrases: tuple[str, ...] = ()
     finish_reasons: Mapping[str, FinishKind] = field(default_factory=dict)
+    regression: RegressionLimits = field(default_factory=RegressionLimits)
 
     def ceilings_of(self, policy: str) -> tuple[Ceiling, ...]:
         """Return the ceilings of one policy: overrides over its own over the general ones.
@@ -128,7 +127,7 @@ def read_settings(
     Raises SettingsError with all faults.
     """
     faults: list[str] = []
-    reader = _Reader(table, TABLE, faults)
+    reader = TableReader(table, TABLE, faults)
     policies = _split_policies(reader.text_or_list("policy"), f"{TABLE}.policy", faults)
     if overrides.policies:
         policies = _split_policies(overrides.policies, "--refusal-policy", faults)
@@ -138,150 +137,23 @@ def read_settings(
         source=source,
         corpus=reader.text_or_list("corpus"),
         policies=policies,
-        classifier=reader.text("classifier", "phrases"),
+        classifier=reader.text("classifier") or "phrases",
         ece_bins=reader.integer("ece_bins", 10, low=1, high=1000),
         samples=reader.integer("samples", 1, low=1, high=1000),
         interval=reader.choice("interval", IntervalMethod, IntervalMethod.WILSON, OF_RATES),
         confidence_level=reader.number("confidence_level", 0.95, low=0.5, high=0.9999),
-        ceilings=_read_ceilings(reader.table("ceilings"), faults),
+        ceilings=_read_ceilings(reader.table("ceilings") or {}, faults),
         overrides=_read_overrides(overrides.ceilings, faults),
-        policy_settings=_read_policies(reader.table("policies"), faults),
+        policy_settings=_read_policies(reader.table("policies") or {}, faults),
         within_ceilings=within,
         extra_refusal_phrases=reader.phrases("extra_refusal_phrases"),
-        finish_reasons=_read_finish_reasons(reader.table("finish_reasons"), faults),
+        finish_reasons=_read_finish_reasons(reader.table("finish_reasons") or {}, faults),
+        regression=_read_regression(reader.table("regression") or {}, faults),
     )
     reader.refuse_unknown()
     if faults:
         raise SettingsError(faults)
     return settings
-
-
-def closest(word: str, known: Iterable[str]) -> str:
-    """Say which known word was probably meant: '; did you mean "x"?', or nothing."""
-    match = get_close_matches(word, list(known), n=1)
-    return f'; did you mean "{match[0]}"?' if match else ""
-
-
-class _Reader:
-    """Reads the keys of one table, gathers faults, and knows which keys were asked for."""
-
-    def __init__(self, table: object, where: str, faults: list[str]) -> None:
-        self._where = where
-        self._faults = faults
-        self._known: list[str] = []
-        self._table: Mapping[str, object] = {}
-        if isinstance(table, Mapping):
-            self._table = table
-        else:
-            faults.append(f"{where}: must be a table, not {_kind(table)}")
-
-    def __contains__(self, key: str) -> bool:
-        return key in self._table
-
-    def _take(self, key: str) -> object:
-        self._known.append(key)
-        return self._table.get(key)
-
-    def _fault(self, key: str, allowed: str, value: object) -> None:
-        self._faults.append(f"{self._where}.{key}: must be {allowed}, not {_kind(value)}")
-
-    def text(self, key: str, default: str) -> str:
-        value = self._take(key)
-        if value is None:
-            return default
-        if isinstance(value, str) and value.strip():
-            return value
-        self._fault(key, "a text that is not empty", value)
-        return default
-
-    def text_or_list(self, key: str) -> tuple[str, ...]:
-        value = self._take(key)
-        if value is None:
-            return ()
-        values = [value] if isinstance(value, str) else value
-        if isinstance(values, list) and values and all(isinstance(v, str) and v for v in values):
-            return tuple(values)
-        self._fault(key, "a text or a list of texts, none of them empty", value)
-        return ()
-
-    def phrases(self, key: str) -> tuple[str, ...]:
-        value = self._take(key)
-        if value is None:
-            return ()
-        if not isinstance(value, list) or not all(isinstance(v, str) for v in value):
-            self._fault(key, "a list of texts", value)
-            return ()
-        for phrase in value:
-            if len(phrase.strip()) < 2:
-                self._faults.append(
-                    f"{self._where}.{key}: the phrase {phrase!r} is too short: it would match"
-                    " nearly everything; write at least two characters"
-                )
-        return tuple(value)
-
-    def integer(self, key: str, default: int, *, low: int, high: int) -> int:
-        value = self._take(key)
-        if value is None:
-            return default
-        if isinstance(value, int) and not isinstance(value, bool) and low <= value <= high:
-            return value
-        self._fault(key, f"a whole number from {low} to {high}", value)
-        return default
-
-    def number(self, key: str, default: float, *, low: float, high: float) -> float:
-        value = self._take(key)
-        if value is None:
-            return default
-        return _checked_number(value, f"{self._where}.{key}", self._faults, low=low, high=high)
-
-    def choice(
-        self, key: str, kinds: type[_Kind], default: _Kind, allowed: Iterable[_Kind] | None = None
-    ) -> _Kind:
-        value = self._take(key)
-        choices = {kind.value: kind for kind in allowed or kinds}
-        if value is None:
-            return default
-        if isinstance(value, str) and value in choices:
-            return choices[value]
-        self._fault(key, " or ".join(f'"{choice}"' for choice in choices), value)
-        return default
-
-    def table(self, key: str) -> Mapping[str, object]:
-        value = self._take(key)
-        if value is None:
-            return {}
-        if isinstance(value, Mapping):
-            return value
-        self._fault(key, "a table", value)
-        return {}
-
-    def rest(self) -> Mapping[str, object]:
-        return {key: value for key, value in self._table.items() if key not in self._known}
-
-    def refuse_unknown(self) -> None:
-        for key in self.rest():
-            known = ", ".join(sorted(self._known))
-            hint = closest(key, self._known)
-            self._faults.append(f"{self._where}.{key}: unknown key{hint} (known keys: {known})")
-
-
-def _checked_number(
-    value: object, where: str, faults: list[str], *, low: float, high: float
-) -> float:
-    # bool is a kind of int, and NaN compares false with everything.
-    if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
-        faults.append(f"{where}: must be a number from {low:g} to {high:g}, not {_kind(value)}")
-        return low
-    return float(value)
-
-
-def _kind(value: object) -> str:
-    if isinstance(value, Mapping):
-        return "a table"
-    if isinstance(value, list):
-        return f"the list {value!r}" if len(repr(value)) < 60 else "a list"
-    text = repr(value)
-    return text if len(text) < 80 else text[:77] + "..."
 
 
 def _split_policies(specs: Sequence[str], where: str, faults: list[str]) -> tuple[str, ...]:
@@ -296,18 +168,38 @@ def _read_policies(tables: Mapping[str, object], faults: list[str]) -> dict[str,
     found = {}
     for name, table in tables.items():
         where = f"{TABLE}.policies.{name}"
-        reader = _Reader(table, where, faults)
+        reader = TableReader(table, where, faults)
         found[name] = PolicySettings(
             name=name,
-            ceilings=_read_ceilings(reader.table("ceilings"), faults, where=f"{where}.ceilings"),
+            ceilings=_read_ceilings(
+                reader.table("ceilings") or {}, faults, where=f"{where}.ceilings"
+            ),
             extra_refusal_phrases=reader.phrases("extra_refusal_phrases"),
             options=reader.rest(),
         )
     return found
 
 
+def _read_regression(table: Mapping[str, object], faults: list[str]) -> RegressionLimits:
+    where = f"{TABLE}.regression"
+    reader = TableReader(table, where, faults)
+    increases = TableReader(reader.table("max_increase") or {}, f"{where}.max_increase", faults)
+    found = {
+        measure: increases.number(measure.value, None, low=0.0, high=1.0)
+        for measure in CAN_INCREASE
+    }
+    limits = RegressionLimits(
+        max_regressions=reader.integer("max_regressions", None, low=0, high=10**9),
+        significance=reader.number("significance", None, low=1e-9, high=0.5),
+        max_increase={measure: limit for measure, limit in found.items() if limit is not None},
+    )
+    increases.refuse_unknown()
+    reader.refuse_unknown()
+    return limits
+
+
 def _read_finish_reasons(table: Mapping[str, object], faults: list[str]) -> dict[str, FinishKind]:
-    reader = _Reader(table, f"{TABLE}.finish_reasons", faults)
+    reader = TableReader(table, f"{TABLE}.finish_reasons", faults)
     return {word: reader.choice(word, FinishKind, FinishKind.FINISHED) for word in table}
 
 
@@ -322,7 +214,7 @@ def _read_ceilings(
             found += _one_ceiling(Measure(key), None, value, f"{where}.{key}", faults)
         elif key != plain and plain in _BY_CATEGORY:
             if not isinstance(value, Mapping):
-                faults.append(f"{where}.{key}: must be a table of categories, not {_kind(value)}")
+                faults.append(f"{where}.{key}: must be a table of categories, not {shown(value)}")
                 continue
             for category, limit in value.items():
                 place = f"{where}.{key}.{category}"
@@ -342,7 +234,7 @@ def _one_ceiling(
     end = "min" if measure.is_floor else "max"
     decide, level = Decide.OBSERVED, 0.95
     if isinstance(value, Mapping):
-        reader = _Reader(value, where, faults)
+        reader = TableReader(value, where, faults)
         if end not in reader:
             faults.append(f"{where}: a ceiling as a table needs the key {end!r}")
         limit = reader.number(end, 0.0, low=0.0, high=1.0)
@@ -352,7 +244,7 @@ def _one_ceiling(
         if measure is Measure.ECE and decide is not Decide.OBSERVED:
             faults.append(f'{where}.decide: the ECE is always "observed"')
     else:
-        limit = _checked_number(value, where, faults, low=0.0, high=1.0)
+        limit = checked_share(value, where, faults)
     return [
         Ceiling(
             measure=measure,

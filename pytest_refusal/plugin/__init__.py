@@ -48,6 +48,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         " Stands above the configured ceilings. Default: the configured ones",
     )
     group.addoption(
+        "--refusal-baseline",
+        metavar="PATH[::POLICY]",
+        help="compare with an earlier JSON report, prompt by prompt: with the policy of the same"
+        " name, or with POLICY. Default: no comparison",
+    )
+    group.addoption(
         "--refusal-gate-partial",
         action="store_true",
         help="rule on the ceilings also when only a part of the prompts was selected."

@@ -15,7 +15,7 @@ import pytest
 from pytest_refusal import foreign
 from pytest_refusal.corpus.loading import Loaded, load
 from pytest_refusal.corpus.sources import CorpusFile, find_corpora
-from pytest_refusal.errors import CorpusError, SettingsError
+from pytest_refusal.errors import CorpusError, ReportError, SettingsError
 from pytest_refusal.escape import visible
 from pytest_refusal.evaluation import policy_notes
 from pytest_refusal.execution.loop import BackgroundLoop
@@ -37,8 +37,10 @@ from pytest_refusal.plugin.xdist import ControllerSide, WorkerSide, is_worker
 from pytest_refusal.prompt import Label, Prompt
 from pytest_refusal.protocols import Classifier, Policy
 from pytest_refusal.registry import build_classifier, build_policies, known_policies
+from pytest_refusal.report.baseline import Baseline, read_baselines
 from pytest_refusal.report.writing import check_path
-from pytest_refusal.settings import TABLE, Overrides, Settings, closest, read_settings
+from pytest_refusal.settings import TABLE, Overrides, Settings, read_settings
+from pytest_refusal.table_reader import closest
 
 
 def activate(config: pytest.Config, project: ProjectTable) -> None:
@@ -81,6 +83,7 @@ def _prepare(config: pytest.Config, project: ProjectTable) -> Run | None:
         hooked = _hooked_policies(config)
     if faults:
         raise SettingsError(faults)
+    baselines: Mapping[str, Baseline] = {}
     policies: dict[str, Policy] = {}
     classifiers: dict[str, Classifier] = {}
     configured: tuple[CorpusFile, ...] = ()
@@ -93,6 +96,8 @@ def _prepare(config: pytest.Config, project: ProjectTable) -> Run | None:
             named_from_rootdir(file, config.rootpath)
             for file in find_corpora(settings.corpus, base=settings.base)
         )
+    with _gathering(faults):
+        baselines = _baselines(config, settings)
     faults += _unknown_policies(settings, hooked)
     reports = tuple(config.invocation_params.dir / path for path in option.refusal_report)
     faults += [fault for path in reports if (fault := check_path(path)) is not None]
@@ -138,6 +143,7 @@ def _prepare(config: pytest.Config, project: ProjectTable) -> Run | None:
         trials={node_id: trial for part in parts for node_id, trial in part.trials.items()},
         policies=policies,
         classifiers=classifiers,
+        baselines=baselines,
         loop=BackgroundLoop(),
         report_paths=reports,
         dry=bool(option.collectonly or option.setuponly or option.setupplan),
@@ -149,6 +155,17 @@ def _prepare(config: pytest.Config, project: ProjectTable) -> Run | None:
             *policy_notes(policies.values()),
         ),
     )
+
+
+def _baselines(config: pytest.Config, settings: Settings) -> Mapping[str, Baseline]:
+    spec = config.option.refusal_baseline
+    if spec is not None:
+        return read_baselines(spec, settings.policies, folder=config.invocation_params.dir)
+    if settings.regression:
+        raise SettingsError(
+            [f"{TABLE}.regression: needs an earlier report; name one with --refusal-baseline=PATH"]
+        )
+    return {}
 
 
 def _hooked_policies(config: pytest.Config) -> dict[str, object]:
@@ -179,7 +196,7 @@ def _gathering(faults: list[str]) -> Iterator[None]:
     """Go on after what cannot be used, so that all faults are told at once."""
     try:
         yield
-    except (SettingsError, CorpusError) as error:
+    except (SettingsError, CorpusError, ReportError) as error:
         faults += error.faults
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from pytest_refusal.corpus.sources import SUFFIXES, CorpusFile, bundled_folder, corpus_file
 from pytest_refusal.plugin.node_ids import file_node_id
-from pytest_refusal.settings import closest
+from pytest_refusal.table_reader import closest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

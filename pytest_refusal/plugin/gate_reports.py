@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Iterator
+from typing import Literal, NamedTuple
 
 import pytest
 from _pytest._code.code import (
@@ -42,13 +43,36 @@ def announce_gates(config: pytest.Config, report: Report) -> None:
     terminal = manager.get_plugin("terminalreporter")
     slugs = unique_slugs(policy.policy for policy in report.policies)
     for policy in report.policies:
-        for ruling in policy.gate.rulings:
-            node_id = f"{GATE}::{_name(ruling)}[{slugs[policy.policy]}]"
+        for case in _cases(policy):
+            node_id = f"{GATE}::{case.name}[{slugs[policy.policy]}]"
             for when in _PHASES:
-                made = _test_report(node_id, when, policy, ruling)
+                made = _test_report(node_id, when, case)
                 announce(report=made)
                 if when == "call" and terminal is not None:
                     terminal._add_stats(made.outcome, [made])  # noqa: SLF001  # the only way
+
+
+class _Case(NamedTuple):
+    name: str
+    held: bool
+    text: str
+    properties: list[tuple[str, object]]
+
+
+def _cases(policy: PolicyReport) -> Iterator[_Case]:
+    for ruling in policy.gate.rulings:
+        ceiling = ruling.ceiling
+        text = f"{ceiling.name} of {policy.policy}: {ruling.reason}"
+        yield _Case(_name(ruling), ruling.held, text, _properties(policy, ruling))
+    for limit in policy.gate.regression:
+        text = f"{limit.name} of {policy.policy}: {limit.reason}"
+        value = "null" if limit.value is None else repr(limit.value)
+        properties: list[tuple[str, object]] = [
+            ("policy", one_line(policy.policy)),
+            (limit.name, value),
+            ("limit", repr(limit.limit)),
+        ]
+        yield _Case(f"regression.{limit.name}", limit.held, text, properties)
 
 
 def _name(ruling: Ruling) -> str:
@@ -58,24 +82,20 @@ def _name(ruling: Ruling) -> str:
     return f"{ceiling.measure.value}_by_category.{slug(ceiling.category)}"
 
 
-def _test_report(
-    node_id: str, when: _Phase, policy: PolicyReport, ruling: Ruling
-) -> pytest.TestReport:
-    failed = when == "call" and not ruling.held
+def _test_report(node_id: str, when: _Phase, case: _Case) -> pytest.TestReport:
+    failed = when == "call" and not case.held
     return pytest.TestReport(
         nodeid=node_id,
         location=(GATE, None, node_id.partition("::")[2]),
         keywords={},
         outcome="failed" if failed else "passed",
-        longrepr=_broken(policy, ruling) if failed else None,
+        longrepr=_broken(one_line(case.text)) if failed else None,
         when=when,
-        user_properties=_properties(policy, ruling),
+        user_properties=case.properties,
     )
 
 
-def _broken(policy: PolicyReport, ruling: Ruling) -> ReprExceptionInfo:
-    text = f"{ruling.ceiling.name} of {policy.policy}: {ruling.reason}"
-    text = one_line(text)
+def _broken(text: str) -> ReprExceptionInfo:
     return ReprExceptionInfo(
         reprtraceback=ReprTraceback([ReprEntryNative([text, "\n"])], None, style="native"),
         reprcrash=ReprFileLocation(GATE, 0, text),

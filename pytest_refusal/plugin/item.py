@@ -150,6 +150,7 @@ class PromptItem(pytest.Item):
             where=f"{path}:{line}",
             command=self._command(),
             redact=self._run.redact,
+            remark=self._regression(),
         )
         return _native(text, path, line, headline(outcome))
 
@@ -164,6 +165,13 @@ class PromptItem(pytest.Item):
 
     def _is_bundled(self) -> bool:
         return self.path.parent == bundled_folder()
+
+    def _regression(self) -> str | None:
+        baseline = self._run.baselines.get(self.trial.policy)
+        key = (self.trial.prompt.corpus, self.trial.prompt.id)
+        if baseline is None or key not in baseline.right:
+            return None
+        return f"passed in the baseline {visible(baseline.source)}"
 
     def _command(self) -> str:
         config = self.config

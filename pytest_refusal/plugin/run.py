@@ -13,6 +13,7 @@ from pytest_refusal.execution.loop import BackgroundLoop
 from pytest_refusal.outcome import Trial
 from pytest_refusal.prompt import Prompt
 from pytest_refusal.protocols import Classifier, Policy
+from pytest_refusal.report.baseline import Baseline
 from pytest_refusal.settings import Settings
 
 RUN = pytest.StashKey["Run"]()
@@ -48,6 +49,7 @@ class Run:
     trials: Mapping[str, Trial]
     policies: Mapping[str, Policy]
     classifiers: Mapping[str, Classifier]
+    baselines: Mapping[str, Baseline]
     loop: BackgroundLoop
     report_paths: tuple[Path, ...]
     dry: bool

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from pytest_refusal import __version__
-from pytest_refusal.evaluation import report_policy, summarise_corpora
+from pytest_refusal.evaluation import compare_policies, report_policy, summarise_corpora
 from pytest_refusal.outcome import Evaluated, Outcome, Trial, Unevaluated, from_wire
 from pytest_refusal.plugin.gate_reports import announce_gates
 from pytest_refusal.plugin.item import WIRE, PromptItem
@@ -139,8 +139,10 @@ class RefusalSession:
             session.exitstatus = status
 
     def _make_report(self, standing: Standing) -> Report:
+        policies = tuple(self._policy_report(name, standing) for name in self._run.policies)
         return Report(
-            policies=tuple(self._policy_report(name, standing) for name in self._run.policies),
+            policies=policies,
+            comparisons=compare_policies(policies, self._run.settings),
             corpora=summarise_corpora(self._run.prompts),
             complete=standing.complete,
             created=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -181,6 +183,7 @@ class RefusalSession:
             not_run=not_run,
             skipped=skipped,
             why_not_ruled=standing.why_not_ruled,
+            baseline=run.baselines.get(name),
         )
 
     def _reasons(self, report: Report, standing: Standing) -> Iterable[str]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from pytest_refusal.policy.http import ReplyPaths
-from pytest_refusal.policy.table_reader import TableReader
+from pytest_refusal.table_reader import TableReader
 
 
 class Api(StrEnum):

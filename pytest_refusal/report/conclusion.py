@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Sequence
 
-from pytest_refusal.gate import Ceiling, covers
+from pytest_refusal.gate import Ceiling, Measure, covers
 from pytest_refusal.outcome import Cell, Evaluated, Outcome
 from pytest_refusal.report.report import PolicyReport
 
@@ -31,14 +31,24 @@ def reasons_to_fail(
         broken = [ruling.ceiling.name for ruling in gate.rulings if not ruling.held]
         if broken:
             reasons.append(f"{_count(len(broken), 'ceiling', 'ceilings')} broken: {_list(broken)}")
+        worse = [ruling.name for ruling in gate.regression if not ruling.held]
+        if worse:
+            reasons.append(f"worse than the baseline: {_list(worse)}")
     if (policy.gate.missing and gate.why_not is None) or (gate.passed is False and gate.missing):
         reasons.append(f"{_count(gate.missing, 'planned prompt', 'planned prompts')} never ran")
     ruled = gate.passed is not None
+    held_to = {ruling.ceiling.measure for ruling in gate.rulings}
     bare: Counter[Cell | None] = Counter()
     for outcome in failed:
         cell = outcome.cell if isinstance(outcome, Evaluated) else None
         prompt = outcome.trial.prompt
-        if ruled and (cell is None or covers(ceilings, prompt.label, prompt.category)):
+        # An unevaluated prompt has a ceiling of its own wherever there is any ceiling.
+        tolerated = (
+            Measure.UNEVALUATED in held_to
+            if cell is None
+            else covers(ceilings, prompt.label, prompt.category)
+        )
+        if ruled and tolerated:
             continue
         bare[cell] += 1
     for cell, (one, many) in _NOUN.items():

@@ -32,11 +32,14 @@ def headline(outcome: Outcome) -> str:
             assert_never(outcome)
 
 
-def describe(outcome: Outcome, *, where: str, command: str, redact: bool) -> str:
+def describe(
+    outcome: Outcome, *, where: str, command: str, redact: bool, remark: str | None = None
+) -> str:
     """Tell all that is needed to understand the outcome, in safe lines.
 
     where: `path:line` of the prompt.  command: what runs just this prompt.
     redact: leave out what the policy said, and the evidence quoted from it.
+    remark: what else to know, such as how the prompt fared in the baseline.
     """
     trial, prompt = outcome.trial, outcome.trial.prompt
     expected = "a refusal" if prompt.label is Label.UNSAFE else "an answer"
@@ -62,6 +65,8 @@ def describe(outcome: Outcome, *, where: str, command: str, redact: bool) -> str
             assert_never(outcome)
     if outcome.reruns:
         rows.append(("reruns", str(outcome.reruns)))
+    if remark is not None:
+        rows.append(("regressed", remark))
     rows.append(("run again", command))
     lines = [f"{where}: {headline(outcome)}"]
     for name, value in rows:

@@ -64,13 +64,17 @@ class Fields:
             return None
         return self._typed(key, kind, kind())
 
-    def number(self, key: str) -> float:
-        """Read a number of at least 0."""
+    def number(self, key: str, *, low: float = 0.0) -> float:
+        """Read a number of at least `low`."""
         value = self._plain.get(key)
-        if _is_number(value) and value >= 0:
+        if _is_number(value) and value >= low:
             return float(value)
-        self._wrong(key, "a number of at least 0")
-        return 0.0
+        self._wrong(key, f"a number of at least {low:g}")
+        return max(low, 0.0)
+
+    def optional_number(self, key: str, *, low: float = -1.0) -> float | None:
+        """Read a number of at least `low`; None where it is null."""
+        return None if self.is_null(key) else self.number(key, low=low)
 
     def share(self, key: str) -> float:
         """Read a number from 0 to 1."""
@@ -114,6 +118,17 @@ class Fields:
         if not all(isinstance(item, str) for item in items):
             self.fault(key, "must be a list of texts")
         return tuple(item for item in items if isinstance(item, str))
+
+    def pairs(self, key: str) -> tuple[tuple[str, str], ...]:
+        """Read a list of pairs of texts."""
+        found = []
+        for item in self._list(key):
+            match item:
+                case [str(first), str(second)]:
+                    found.append((first, second))
+                case _:
+                    self.fault(key, "must be a list of pairs of texts")
+        return tuple(found)
 
     def text_table(self, key: str) -> dict[str, str]:
         """Read an object whose values are texts."""

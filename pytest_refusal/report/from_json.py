@@ -10,7 +10,7 @@ import json
 from pathlib import Path
 
 from pytest_refusal.errors import ReportError
-from pytest_refusal.gate import Ceiling, Gate, Measure, Ruling
+from pytest_refusal.gate import Ceiling, Gate, Measure, RegressionRuling, Ruling
 from pytest_refusal.metrics.decisions import Decide
 from pytest_refusal.metrics.estimates import estimate_rates
 from pytest_refusal.metrics.intervals import OF_RATES, IntervalMethod
@@ -19,10 +19,13 @@ from pytest_refusal.metrics.tally import Tally
 from pytest_refusal.outcome import Evaluated, Outcome, Trial, Unevaluated
 from pytest_refusal.prompt import Label, Message, Place, Prompt, Role
 from pytest_refusal.report.fields import Fields
+from pytest_refusal.report.read_comparison import comparison_from
 from pytest_refusal.report.report import (
     SCHEMA_VERSION,
+    BaselineComparison,
     ClassifierSummary,
     CorpusSummary,
+    PolicyComparison,
     PolicyReport,
     Report,
     Skipped,
@@ -80,6 +83,14 @@ def report_from(plain: object, *, source: str = "report") -> Report:
         command=root.optional("command", str),
         configuration=root.text_table("configuration"),
         redacted=root.truth("redacted"),
+        comparisons=tuple(
+            PolicyComparison(
+                policy=fields.text("policy"),
+                against=fields.text("against"),
+                comparison=comparison_from(fields.table("comparison")),
+            )
+            for fields in root.tables("comparisons")
+        ),
     )
     if faults:
         raise ReportError(faults)
@@ -113,6 +124,15 @@ def _policy(fields: Fields) -> PolicyReport:
         ),
         reduced=fields.whole("reduced_to_last_message"),
         unused=fields.texts("unused_recordings"),
+        baseline=None if fields.is_null("baseline") else _baseline(fields.table("baseline")),
+    )
+
+
+def _baseline(fields: Fields) -> BaselineComparison:
+    return BaselineComparison(
+        source=fields.text("source"),
+        policy=fields.text("policy"),
+        comparison=comparison_from(fields.table("comparison")),
     )
 
 
@@ -132,6 +152,16 @@ def _gate(fields: Fields) -> Gate:
         rulings=tuple(_ruling(item) for item in fields.tables("rulings")),
         why_not=fields.optional("why_not_ruled", str),
         missing=fields.whole("missing"),
+        regression=tuple(
+            RegressionRuling(
+                name=item.text("name"),
+                limit=item.number("limit"),
+                value=item.optional_number("value"),
+                held=item.truth("held"),
+                reason=item.text("reason"),
+            )
+            for item in fields.tables("regression")
+        ),
     )
 
 

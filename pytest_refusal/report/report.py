@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from pytest_refusal.gate import Gate
 from pytest_refusal.metrics.calibration_summary import CalibrationSummary, summarise_calibration
+from pytest_refusal.metrics.comparison import Comparison
 from pytest_refusal.metrics.estimates import Estimates
 from pytest_refusal.metrics.repeats import Repeats, summarise_repeats
 from pytest_refusal.metrics.tally import Tally
@@ -41,6 +42,24 @@ class Skipped:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class BaselineComparison:
+    """What changed since an earlier report.  source: its path.  policy: which one of it."""
+
+    source: str
+    policy: str
+    comparison: Comparison
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PolicyComparison:
+    """What is different between two policies of one run; `against` counts as before."""
+
+    policy: str
+    against: str
+    comparison: Comparison
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PolicyReport:
     """What was found out about one policy.
 
@@ -64,6 +83,7 @@ class PolicyReport:
     skipped: tuple[Skipped, ...] = ()
     reduced: int = 0
     unused: tuple[str, ...] = ()
+    baseline: BaselineComparison | None = None
 
     def calibration(self) -> CalibrationSummary:
         """Compute every calibration number; takes a moment for many outcomes."""
@@ -121,6 +141,7 @@ class Report:
     command: str | None = None
     configuration: Mapping[str, str] = field(default_factory=dict)
     redacted: bool = False
+    comparisons: tuple[PolicyComparison, ...] = ()
 
     def to_dict(self, *, redact: bool = False) -> dict[str, object]:
         """Return plain data for JSON, as described by `schema.json`.

@@ -41,6 +41,7 @@ def plain_report(report: Report, *, redact: bool) -> dict[str, object]:
         ],
         "notes": list(report.notes),
         "policies": [_plain_policy(policy, redact=redact) for policy in report.policies],
+        "comparisons": _plain(report.comparisons),
     }
 
 
@@ -85,6 +86,7 @@ def _plain_policy(policy: PolicyReport, *, redact: bool) -> dict[str, object]:
         "skipped": [{**_plain_trial(s.trial), "why": s.why} for s in policy.skipped],
         "not_run": [_plain_trial(trial) for trial in policy.not_run],
         "classifier": {"name": policy.classifier.name, "version": policy.classifier.version},
+        "baseline": _plain(policy.baseline),
         "gate": _plain_gate(policy.gate),
         "outcomes": [_plain_outcome(outcome, redact=redact) for outcome in policy.outcomes],
     }
@@ -122,6 +124,7 @@ def _plain_gate(gate: Gate) -> dict[str, object]:
         "passed": gate.passed,
         "why_not_ruled": gate.why_not,
         "missing": gate.missing,
+        "regression": _plain(gate.regression),
         "rulings": [
             {
                 "ceiling": ruling.ceiling.name,

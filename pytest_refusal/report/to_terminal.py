@@ -9,6 +9,7 @@ from enum import StrEnum
 from pytest_refusal.escape import one_line
 from pytest_refusal.gate import Ruling
 from pytest_refusal.metrics.calibration_summary import CalibrationSummary, calibrate
+from pytest_refusal.metrics.comparison import Comparison
 from pytest_refusal.metrics.estimates import Estimate
 from pytest_refusal.metrics.rates import Rate
 from pytest_refusal.metrics.wording import NO_DATA, fraction, interval_text, number
@@ -44,6 +45,10 @@ def summary(report: Report, *, reasons: Sequence[str], verbosity: int = 0) -> It
     shown = [p for p in report.policies if p.planned or p.skipped or p.gate.rulings]
     for policy in shown:
         yield from _rates(policy, verbosity)
+        if policy.baseline is not None:
+            baseline = policy.baseline
+            name = one_line(f"{baseline.source}::{baseline.policy}", 60)
+            yield from _changes(baseline.comparison, f"against {name}")
         if verbosity > 0:
             yield from _calibration(policy.calibration())
         if verbosity >= 0:
@@ -53,6 +58,9 @@ def summary(report: Report, *, reasons: Sequence[str], verbosity: int = 0) -> It
         yield from _gate(policy)
     if len(shown) > 1:
         yield from _comparison(report.policies)
+        for pair in report.comparisons:
+            names = f"{one_line(pair.policy, 28)} against {one_line(pair.against, 28)}"
+            yield from _changes(pair.comparison, names, named=verbosity > 0)
     if verbosity >= 0:
         yield from (Line(text=f"note: {one_line(note)}", style=Style.NOTE) for note in report.notes)
     yield from _decision(report, reasons)
@@ -219,10 +227,57 @@ def _remarks(policy: PolicyReport) -> Iterator[Line]:
         yield Line(text=f"  {len(named)} not run: {_listing(named)}", style=Style.BAD)
 
 
+def _changes(comparison: Comparison, title: str, *, named: bool = True) -> Iterator[Line]:
+    regressed, mended = len(comparison.regressed), len(comparison.mended)
+    left_out = {
+        "new": comparison.added,
+        "removed": comparison.removed,
+        "changed": comparison.changed,
+        "unevaluated in one": comparison.unevaluated,
+    }
+    apart = ", ".join(f"{len(keys)} {word}" for word, keys in left_out.items() if keys)
+    counts = f"{regressed} regressed, {mended} mended of {comparison.compared}"
+    yield Line(
+        text=f"  {title}: {counts}" + (f" ({apart} left out)" if apart else ""),
+        style=Style.BAD if regressed else Style.PLAIN,
+    )
+    if named and regressed:
+        names = [one_line(prompt_id, 40) for _, prompt_id in comparison.regressed]
+        yield Line(text=f"    regressed: {_listing(names)}", style=Style.BAD)
+    if named and mended:
+        names = [one_line(prompt_id, 40) for _, prompt_id in comparison.mended]
+        yield Line(text=f"    mended: {_listing(names)}", style=Style.GOOD)
+    if named:
+        for word, keys in left_out.items():
+            if keys:
+                names = [one_line(prompt_id, 40) for _, prompt_id in keys]
+                yield Line(text=f"    {word}: {_listing(names)}", style=Style.NOTE)
+    for name, change in (
+        ("under-refusal", comparison.under_refusal),
+        ("over-refusal", comparison.over_refusal),
+    ):
+        if change.increase is not None and change.p_value is not None:
+            before, after = _cell(change.before), _cell(change.after)
+            chance = "no evidence of a change" if change.p_value > 0.05 else "beyond chance"
+            yield Line(
+                text=f"    {name} {before} to {after}: {chance}, p = {number(change.p_value)};"
+                f" {change.increase:+.3f}, {interval_text(change.interval)}"
+            )
+    ece = comparison.ece
+    if ece.increase is not None:
+        yield Line(
+            text=f"    ECE {number(ece.before)} to {number(ece.after)}: {ece.increase:+.3f},"
+            f" {interval_text(ece.interval)}"
+        )
+
+
 def _gate(policy: PolicyReport) -> Iterator[Line]:
     gate = policy.gate
     for ruling in gate.rulings:
         yield _ruling(ruling)
+    for limit in gate.regression:
+        word, style = ("ok  ", Style.GOOD) if limit.held else ("FAIL", Style.BAD)
+        yield Line(text=f"  {word} regression {limit.name}: {limit.reason}", style=style)
     if not gate.rulings and gate.why_not is not None:
         yield Line(text=f"  not ruled on: {gate.why_not}", style=Style.NOTE)
 

@@ -47,7 +47,7 @@ def test_a_table_becomes_a_value() -> None:
         ({"concurrency": 0}, "must be a whole number from 1 to 1000, not 0"),
         ({"base_url": "localhost:8000"}, "must be a URL such as http://localhost:8000/v1"),
         ({"base_url": "http://[::1"}, "must be a URL such as"),
-        ({"extra": []}, "policies.p.extra: must be a table, not list"),
+        ({"extra": []}, "policies.p.extra: must be a table, not []"),
         ({"headers": {"a": 1}}, "policies.p.headers.a: must be a text, not 1"),
         ({"system": "x", "system_file": "y"}, "only one of them can hold"),
         ({"type": "http", "url": "http://x/", "text": "t", "model": None, "base_url": None},

@@ -1,0 +1,108 @@
+"""Comparison with an earlier report: what regressed, what was mended, what the limits rule."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+
+@pytest.fixture
+def baseline(project):
+    """A report of the policy `good`, which is right in all of four prompts."""
+    project.settings('corpus = "prompts.toml"')
+    ran = project.run("--refusal-policy=bot:good")
+    path = project.path / "baseline.json"
+    path.write_text(json.dumps(ran.report))
+    return path
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["one-process", "xdist"])
+def test_a_regressed_prompt_is_named_and_says_so_in_its_failure(project, baseline, workers) -> None:
+    ran = project.run(
+        "--refusal-policy=bot:leaks_one", "--refusal-baseline=baseline.json::bot:good", *workers
+    )
+    comparison = ran.policy("bot:leaks_one")["baseline"]["comparison"]
+    assert comparison["regressed"] == [["prompts.toml", "bad-2"]]
+    assert (comparison["compared"], comparison["mended"]) == (4, [])
+    assert comparison["under_refusal"]["increase"] == 0.5
+    assert "against baseline.json::bot:good: 1 regressed, 0 mended of 4" in ran.stdout
+    assert "regressed   passed in the baseline baseline.json" in ran.stdout
+    assert "0/2 = 0 to 1/2 = 0.5: no evidence of a change" in ran.stdout
+    assert ran.exit_status == 1
+
+
+def test_a_changed_a_new_and_a_removed_prompt_are_left_out(project, baseline) -> None:
+    text = (project.path / "prompts.toml").read_text()
+    text = text.replace("boil an egg", "fry an egg").replace('id = "good-2"', 'id = "good-3"')
+    (project.path / "prompts.toml").write_text(text)
+    ran = project.run("--refusal-policy=bot:good", "--refusal-baseline=baseline.json")
+    comparison = ran.policy("bot:good")["baseline"]["comparison"]
+    assert comparison["compared"] == 2
+    assert comparison["changed"] == [["prompts.toml", "good-1"]]
+    assert comparison["added"] == [["prompts.toml", "good-3"]]
+    assert comparison["removed"] == [["prompts.toml", "good-2"]]
+    assert "1 new, 1 removed, 1 changed left out" in ran.stdout
+
+
+LIMITS = [
+    ("max_regressions = 1", "leaks_one", True, 0),
+    ("max_regressions = 0", "leaks_one", False, 1),
+    ("max_regressions = 0", "good", True, 0),
+    ("significance = 0.05", "leaks_one", True, 0),
+    ("significance = 0.5", "bad", False, 1),
+    ("max_increase = { under_refusal = 0.5 }", "leaks_one", True, 0),
+    ("max_increase = { under_refusal = 0.49 }", "leaks_one", False, 1),
+    ("max_increase = { over_refusal = 0 }", "leaks_one", True, 0),
+    ("max_increase = { ece = 0.01 }", "bad", False, 1),
+]
+
+
+@pytest.mark.parametrize(("limit", "policy", "passed", "exit_status"), LIMITS)
+def test_limits_on_getting_worse(project, baseline, limit, policy, passed, exit_status) -> None:
+    project.settings(
+        'corpus = "prompts.toml"\nceilings = { under_refusal = 1, over_refusal = 1 }\n'
+        f"[tool.pytest-refusal.regression]\n{limit}\n"
+    )
+    name = f"bot:{policy}"
+    ran = project.run(f"--refusal-policy={name}", "--refusal-baseline=baseline.json::bot:good")
+    assert (ran.gate(name), ran.exit_status) == (passed, exit_status), ran.stdout
+    rulings = ran.policy(name)["gate"]["regression"]
+    cases = {k: v for k, v in ran.cases().items() if k.startswith("refusal-gate::regression.")}
+    assert len(cases) == len(rulings) > 0
+    assert sum(c.find("failure") is None for c in cases.values()) == sum(r["held"] for r in rulings)
+    if not passed:
+        assert "worse than the baseline" in ran.last_line
+
+
+def test_without_ceilings_a_regression_gate_forgives_no_failed_prompt(project, baseline) -> None:
+    project.settings('corpus = "prompts.toml"\nregression = { max_regressions = 1 }')
+    ran = project.run("--refusal-policy=bot:errs", "--refusal-baseline=baseline.json::bot:good")
+    assert (ran.gate("bot:errs"), ran.exit_status) == (True, 1)
+    assert "1 unevaluated prompt under no ceiling" in ran.last_line
+
+
+FAULTS = [
+    ("nowhere.json", "nowhere.json: No such file"),
+    ("baseline.json::strict", "does not have the policy 'strict' (it has bot:good)"),
+    ("prompts.toml", "is not valid JSON"),
+    ("stopped.json", "did not come to its end"),
+]
+
+
+@pytest.mark.parametrize(("spec", "says"), FAULTS)
+def test_what_is_no_baseline_is_a_usage_error(project, baseline, spec, says) -> None:
+    report = json.loads(baseline.read_text())
+    (project.path / "stopped.json").write_text(json.dumps({**report, "complete": False}))
+    ran = project.run("--refusal-policy=bot:good", f"--refusal-baseline={spec}")
+    assert ran.exit_status == 4
+    assert says in ran.stderr
+    assert "Traceback" not in ran.stderr + ran.stdout
+
+
+def test_policies_of_one_run_are_compared_with_the_first(project) -> None:
+    ran = project.run("prompts.toml", "--refusal-policy=bot:good,bot:leaks_one")
+    (pair,) = ran.report["comparisons"]
+    assert (pair["policy"], pair["against"]) == ("bot:leaks_one", "bot:good")
+    assert pair["comparison"]["regressed"] == [["prompts.toml", "bad-2"]]
+    assert "bot:leaks_one against bot:good: 1 regressed, 0 mended of 4" in ran.stdout
