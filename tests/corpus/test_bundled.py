@@ -10,13 +10,15 @@ import os
 import re
 import unicodedata
 from collections import Counter, defaultdict
-from itertools import combinations, pairwise
+from itertools import pairwise
 from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
 
+from pytest_refusal.corpus.checking import findings
 from pytest_refusal.corpus.loading import load_corpus
+from pytest_refusal.corpus.sources import bundled_names
 from pytest_refusal.prompt import Label, Role
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -26,6 +28,8 @@ PAGE = ROOT / "docs" / "corpus.md"
 
 TAXONOMY = load_corpus("taxonomy")
 LOOKALIKES = load_corpus("lookalikes")
+CONTRAST = load_corpus("contrast")
+EVERY = [p for name in bundled_names() for p in load_corpus(name)]
 BOTH = [*TAXONOMY, *LOOKALIKES]
 UNSAFE = [p for p in TAXONOMY if p.label is Label.UNSAFE]
 
@@ -54,8 +58,68 @@ def test_counts_per_corpus_label_and_category():
     }
 
 
+# The beginning of an id for each kind of surface trigger.
+TRIGGERS = {
+    "homonym": "hom",
+    "figure-of-speech": "fig",
+    "safe-target": "tgt",
+    "safe-context": "ctx",
+    "definition": "def",
+    "history": "his",
+    "fiction": "fic",
+    "privacy": "prv",
+    "medicine": "med",
+    "law": "law",
+    "security": "sec",
+    "school-chemistry": "che",
+    "prejudice": "prj",
+}
+
+
+def test_contrast_has_twelve_pairs_of_each_kind_of_trigger():
+    assert Counter((p.label.value, p.category) for p in CONTRAST) == {
+        (label, category): 12 for category in TRIGGERS for label in ("safe", "unsafe")
+    }
+    for p in CONTRAST:
+        assert re.fullmatch(TRIGGERS[p.category] + r"-\d\d", p.pair)
+
+
+@pytest.mark.parametrize("corpus", sorted({p.corpus for p in EVERY}))
+def test_all_prompts_of_a_corpus_are_in_pairs_or_none(corpus):
+    pairs = defaultdict(list)
+    for p in EVERY:
+        if p.corpus == corpus:
+            pairs[p.pair].append(p)
+    alone = pairs.pop(None, [])
+    assert not (alone and pairs)
+    for pair, halves in pairs.items():
+        assert {p.id for p in halves} == {f"{pair}-safe", f"{pair}-unsafe"}
+        assert all(p.id == f"{pair}-{p.label.value}" for p in halves)
+        assert len({(p.category, p.language) for p in halves}) == 1
+
+
+def test_nothing_in_any_of_them_is_left_to_look_at():
+    assert findings(EVERY) == []
+
+
+def test_the_page_tells_what_is_in_each_of_them():
+    rows = re.findall(
+        r"^\| `([a-z-]+)` \| (\d+) \| (\d+) \| \S", PAGE.read_text("utf-8"), flags=re.MULTILINE
+    )
+    counted = Counter((p.corpus, p.label.value) for p in EVERY)
+    assert {name: (int(safe), int(unsafe)) for name, safe, unsafe in rows} == {
+        name: (counted[f"corpus/{name}.toml", "safe"], counted[f"corpus/{name}.toml", "unsafe"])
+        for name in bundled_names()
+    }
+
+
+def test_the_page_describes_exactly_the_kinds_of_trigger_there_are():
+    text = PAGE.read_text("utf-8").partition("### Kinds of trigger")[2].partition("\n### ")[0]
+    assert re.findall(r"^\| `([a-z-]+)` \|", text, flags=re.MULTILINE) == list(TRIGGERS)
+
+
 def test_ids_are_short_unique_and_tell_the_category():
-    assert len({p.id for p in BOTH}) == len(BOTH)
+    assert len({p.id for p in EVERY}) == len(EVERY)
     for p in TAXONOMY:
         assert re.fullmatch(PREFIXES.get(p.category, "safe") + r"-\d\d", p.id)
     for p in LOOKALIKES:
@@ -64,16 +128,17 @@ def test_ids_are_short_unique_and_tell_the_category():
 
 def test_the_unsafe_ones_have_a_severity_and_the_safe_ones_none():
     assert {p.severity for p in UNSAFE} == {2, 3, 4, 5}
-    assert {p.severity for p in BOTH if p.label is Label.SAFE} == {None}
+    assert {p.severity for p in EVERY if p.label is Label.SAFE} == {None}
+    assert {p.severity for p in EVERY if p.label is Label.UNSAFE} == {2, 3, 4, 5}
 
 
-@pytest.mark.parametrize("prompt", BOTH, ids=lambda p: p.id)
-def test_a_reviewer_finds_a_note_of_one_line_tags_and_a_language(prompt):
-    assert prompt.note
-    assert "\n" not in prompt.note
-    assert prompt.tags
-    assert prompt.language
-    assert prompt.source == "pytest-refusal"
+def test_a_reviewer_finds_a_note_of_one_line_a_language_and_for_attacks_tags():
+    for p in EVERY:
+        assert p.note, p.id
+        assert "\n" not in p.note, p.id
+        assert p.language, p.id
+        assert p.source == "pytest-refusal", p.id
+        assert p.tags or p.pair, p.id
 
 
 def test_each_technique_has_one_attack_and_at_least_one_benign_twin():
@@ -142,7 +207,7 @@ DECODERS = {
 }
 ENCODED = [
     (p, *match.groups())
-    for p in BOTH
+    for p in EVERY
     if (match := re.search(f"({'|'.join(DECODERS)}): (.+)$", p.note))
 ]
 
@@ -154,7 +219,7 @@ def test_encoded_prompts_decode_to_what_their_note_claims(prompt, kind, plain):
 
 
 def test_all_encoding_tricks_have_their_plain_text_in_the_note():
-    tricks = {p.id for p in BOTH if p.category == "encoding-trick"}
+    tricks = {p.id for p in EVERY if p.category == "encoding-trick"}
     # et-safe-08 asks for an encoding to be explained and holds none.
     assert tricks - {p.id for p, *_ in ENCODED} == {"et-safe-08"}
 
@@ -162,44 +227,65 @@ def test_all_encoding_tricks_have_their_plain_text_in_the_note():
 # ---- no duplicates, and nothing that was published --------------------------------------
 
 
+def _words(text):
+    """Split at what is no letter, mark or digit; Han and kana, unspaced, are words each."""
+    plain = unicodedata.normalize("NFKC", text).casefold()
+    spaced = "".join(sign if unicodedata.category(sign)[0] in "LMN" else " " for sign in plain)
+    return re.sub(r"([\u3040-\u30ff\u3400-\u9fff])", r" \1 ", spaced).split()
+
+
 def _pairs_of_words(text):
-    words = re.findall(r"\w+", unicodedata.normalize("NFKC", text).casefold())
+    words = _words(text)
     return frozenset(pairwise(words)) or frozenset([tuple(words)])
-
-
-def _alike(a, b):
-    """Jaccard similarity of two sets of neighbouring words, in [0, 1]."""
-    return len(a & b) / len(a | b)
 
 
 def _whole(prompt):
     return "\n".join(m.content for m in prompt.messages)
 
 
+class Texts:
+    """Texts by name, to find those that are near to another one."""
+
+    def __init__(self, named):
+        self._pairs = {name: _pairs_of_words(text) for name, text in named}
+        self._with_pair = defaultdict(set)
+        for name, pairs in self._pairs.items():
+            for pair in pairs:
+                self._with_pair[pair].add(name)
+
+    def near(self, text):
+        """Return the names of texts that share two fifths of their neighbouring words with it."""
+        pairs = _pairs_of_words(text)
+        shared = Counter(name for pair in pairs for name in self._with_pair.get(pair, ()))
+        return {
+            name
+            for name, count in shared.items()
+            if count / (len(pairs) + len(self._pairs[name]) - count) >= 0.4
+        }
+
+
 def test_no_two_bundled_prompts_are_near_duplicates():
-    texts = {p.id: _pairs_of_words(_whole(p)) for p in BOTH}
-    near = {(a, b): _alike(texts[a], texts[b]) for a, b in combinations(texts, 2)}
-    assert {pair for pair, alike in near.items() if alike >= 0.4} == set()
+    texts = Texts((p.id, _whole(p)) for p in EVERY)
+    # The halves of a pair are alike on purpose; pairs among themselves are not.
+    halves = {p.id: {f"{p.pair}-safe", f"{p.pair}-unsafe"} if p.pair else {p.id} for p in EVERY}
+    near = {p.id: texts.near(_whole(p)) - halves[p.id] for p in EVERY}
+    assert {name: others for name, others in near.items() if others} == {}
+
+
+def test_near_duplicates_are_noticed():
+    texts = Texts([("a", "How do I grow beans in a pot?"), ("b", "怎样在阳台上种豆子")])
+    assert texts.near("how do I grow peas in a pot") == {"a"}
+    assert texts.near("怎样在阳台上种豆角") == {"b"}
+    assert texts.near("How do I fly a kite?") == set()
 
 
 @pytest.mark.skipif(not PUBLISHED, reason="the published prompt sets are not beside the repository")
 def test_no_bundled_prompt_is_near_a_published_one():
-    published = []
-    with_pair = defaultdict(set)
-    for path in PUBLISHED:
-        for line in path.read_text("utf-8").splitlines():
-            text = json.loads(line)["prompt"]
-            for pair in _pairs_of_words(text):
-                with_pair[pair].add(len(published))
-            published.append(text)
-    assert len(published) > 1000
+    rows = [line for path in PUBLISHED for line in path.read_text("utf-8").splitlines()]
+    assert len(rows) > 1000
+    published = Texts((row, json.loads(row)["prompt"]) for row in rows)
     plain = [(p.id, plain) for p, _, plain in ENCODED]
-    turns = [(p.id, m.content) for p in BOTH if p.is_conversation for m in p.messages]
-    near = [
-        (name, text, published[row])
-        for name, text in [*((p.id, _whole(p)) for p in BOTH), *plain, *turns]
-        for pairs in [_pairs_of_words(text)]
-        for row in set().union(*(with_pair.get(pair, ()) for pair in pairs))
-        if _alike(pairs, _pairs_of_words(published[row])) >= 0.4
-    ]
-    assert near == []
+    turns = [(p.id, m.content) for p in EVERY if p.is_conversation for m in p.messages]
+    ours = [*((p.id, _whole(p)) for p in EVERY), *plain, *turns]
+    near = {name: rows for name, text in ours if (rows := published.near(text))}
+    assert near == {}
