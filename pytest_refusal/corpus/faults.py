@@ -23,7 +23,7 @@ class Fault(NamedTuple):
     what: str
 
     def __str__(self) -> str:
-        return f"{one_line(self.file)}:{self.line}: {self.what}"
+        return f"{one_line(self.file)}:{self.line}: {one_line(self.what)}"
 
 
 class UnreadableError(Exception):

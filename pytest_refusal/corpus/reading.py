@@ -15,7 +15,8 @@ from pytest_refusal.corpus.formats import format_of, reader_of
 from pytest_refusal.corpus.layout import Layout
 from pytest_refusal.corpus.mapping import mapped, missing_columns, own_layout
 from pytest_refusal.corpus.prompts import PromptBuilder
-from pytest_refusal.corpus.published import PUBLISHED, Published, recognise
+from pytest_refusal.corpus.published import PUBLISHED
+from pytest_refusal.corpus.recognition import Published, recognise
 from pytest_refusal.corpus.rows import Broken, Dialect, Row, Sheet
 from pytest_refusal.corpus.sources import CorpusFile
 from pytest_refusal.corpus.tables import CorpusTable
@@ -127,7 +128,7 @@ class _FileReader:
             return next(p for p in PUBLISHED if p.name == self._table.set_name)
         if self._table.layout.columns or self._table.layout.languages:
             return None
-        found = recognise(columns, self._file.name)
+        found = recognise(columns, self._file.name, PUBLISHED)
         folded = {name.casefold() for name in columns}
         if found and "label" in folded and "label" not in found.columns:
             # A file that has labels of its own keeps them, whatever else it looks like.

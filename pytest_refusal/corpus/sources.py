@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import islice, takewhile
 from pathlib import Path, PurePath
 
 from pytest_refusal.corpus import formats
@@ -202,8 +202,16 @@ def _corpora_in(folder: Path) -> Iterator[Path]:
 def _matches(pattern: str, base: Path, *, any_name: bool) -> Iterator[Path]:
     anchor = PurePath(pattern).anchor
     start = Path(anchor) if anchor else base
+    below_start = PurePath(pattern[len(anchor) :])
+    if "**" in below_start.parts:
+        literal = takewhile(lambda part: not any(sign in part for sign in "*?["), below_start.parts)
+        root = os.path.abspath(start.joinpath(*literal))  # noqa: PTH100  # resolve() follows links
+        if not Path(root).is_relative_to(base):
+            raise _NothingNamedError('searches outside of the project; name a folder without "**"')
+    if below_start.name == "**":
+        below_start /= "*"  # Python before 3.13 takes the last one for folders only
     try:
-        found = list(islice(start.glob(pattern[len(anchor) :]), MOST_ENTRIES + 1))
+        found = list(islice(start.glob(str(below_start)), MOST_ENTRIES + 1))
     except (ValueError, NotImplementedError) as error:
         msg = f"is no pattern: {error}"
         raise _NothingNamedError(msg) from error

@@ -46,6 +46,7 @@ def names(project: Path, *entries: str) -> list[str]:
             ["corpus/a.csv", "corpus/b.toml", "corpus/deep/c.JSONL", "more/e.json", "more/f.tsv"],
             id="glob-to-the-bottom",
         ),
+        pytest.param(["more/**"], ["more/e.json", "more/f.tsv"], id="glob-that-ends-so"),
         pytest.param(["more/[f]*"], ["more/f.tsv"], id="glob-with-brackets"),
         pytest.param(["./more/../more/e.json"], ["more/e.json"], id="detour"),
         pytest.param(
@@ -126,6 +127,8 @@ def test_a_file_of_the_user_goes_before_a_bundled_name(tmp_path: Path) -> None:
         pytest.param("corpus/README.md", ["ends in none of", '".tsv"'], id="suffix"),
         pytest.param("", ["is no name"], id="empty"),
         pytest.param("a\0b", ["is no name"], id="nul"),
+        pytest.param("/**/*.csv", ["outside of the project"], id="whole-disk"),
+        pytest.param("more/../../**", ["outside of the project"], id="above"),
         pytest.param("x" * 5000, ["cannot be looked up"], id="too-long"),
         pytest.param("\x1b[31mred", ['corpus "\\x1b[31mred"'], id="hostile"),
     ],
