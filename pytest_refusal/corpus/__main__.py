@@ -130,7 +130,7 @@ def _tables(options: argparse.Namespace) -> tuple[CorpusTable, ...]:
             plain[name] = dict(pairs)
     if not plain:
         return ()
-    return _parsed([{**plain, "path": options.paths}])
+    return _parsed([{**plain, "path": options.paths}], where="options")
 
 
 def _configured_tables(file: Path) -> tuple[CorpusTable, ...]:
@@ -144,8 +144,10 @@ def _configured_tables(file: Path) -> tuple[CorpusTable, ...]:
     return _parsed(tables)
 
 
-def _parsed(tables: object) -> tuple[CorpusTable, ...]:
-    parsed, faults = parse_corpus_tables(tables)
+def _parsed(
+    tables: object, *, where: str = "tool.pytest-refusal.corpora"
+) -> tuple[CorpusTable, ...]:
+    parsed, faults = parse_corpus_tables(tables, where=where)
     if faults:
         raise SettingsError(faults)
     return parsed

@@ -116,7 +116,11 @@ def test_the_configuration_says_how_to_read(
     ("arguments", "status", "expected"),
     [
         (["check", "none.csv"], 2, 'corpus "none.csv": no such file or folder'),
-        (["check", "c.csv", "--label", "bad"], 2, 'label is "bad"; allowed are'),
+        (
+            ["check", "c.csv", "--label", "bad"],
+            2,
+            "options[1].label: must be one of safe, unsafe, not 'bad'",
+        ),
         (["convert", "c.csv", "-o", "out.xml"], 2, '"out.xml": the result ends in .toml or .jsonl'),
         (["convert", "c.csv", "-o", "no/where.toml"], 2, "cannot be written: No such file"),
         (["convert", "bad.csv", "-o", "out.toml"], 1, "bad.csv:2: the prompt is empty"),
