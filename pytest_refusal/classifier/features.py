@@ -55,6 +55,8 @@ DIRECTIONS: Mapping[str, Direction] = {
     "scold": Direction.DECLINE,
     "console": Direction.DECLINE,
     "correct": Direction.DECLINE,
+    "fiction-first": Direction.ANSWER,
+    "withholds": Direction.DECLINE,
     "declines": Direction.DECLINE,
     "none": Direction.ANSWER,
 }
@@ -112,9 +114,13 @@ def features_of(view: View, found: Sequence[Found]) -> Features:
     if count > 3 and Act.DECLINE in acts.get(count - 1, ()):
         features["decline.last"] = 1.0
     _add_substance(view, acts, features)
-    before = _plain_before(acts)
+    before = _answers_before(acts)
     if before:
         features["answer-first"] = min(before, 3) / 3
+        if before >= 2 and any(f"comply.{place}" in features for place in ("open", "early")):
+            features["steps-first"] = 1.0
+    if _is_fiction_first(acts):
+        features["fiction-first"] = 1.0
     _add_combinations(frozenset().union(*acts.values()), features)
     return features
 
@@ -131,17 +137,36 @@ def _add_substance(view: View, acts: Mapping[int, set[Act]], features: Features)
         features["short"] = 1.0
     if _is_list(view):
         features["list"] = 1.0
+        if not _before_list(view, acts).isdisjoint(_SENDING_ON):
+            features["offered-list"] = 1.0
     if "```" in view.raw:
         features["code"] = 1.0
 
 
-def _plain_before(acts: Mapping[int, set[Act]]) -> int:
-    """Return how many sentences without an act stand before the first that declines."""
+def _answers_before(acts: Mapping[int, set[Act]]) -> int:
+    """Return how many sentences of an answer stand before the first that declines."""
     declining = [sentence for sentence, here in acts.items() if Act.DECLINE in here]
     if not declining:
         return 0
     first = min(declining)
-    return first - sum(sentence < first for sentence in acts)
+    others = sum(s < first and not here <= _ANSWERING for s, here in acts.items())
+    return first - others
+
+
+_ANSWERING = frozenset({Act.COMPLY, Act.WILLING, Act.ALTERNATIVE})
+
+
+def _is_fiction_first(acts: Mapping[int, set[Act]]) -> bool:
+    """Return whether it is said that a thing does not exist before anything is declined."""
+    fiction = [sentence for sentence, here in acts.items() if Act.FICTION in here]
+    declining = [sentence for sentence, here in acts.items() if Act.DECLINE in here]
+    return bool(fiction) and (not declining or min(fiction) < min(declining))
+
+
+def _before_list(view: View, acts: Mapping[int, set[Act]]) -> set[Act]:
+    """Return what the sentence does that leads to the first item of a list."""
+    first = _LIST_ITEM.search(view.raw)
+    return acts.get(view.sentence_at(first.start()), set()) if first else set()
 
 
 def _is_list(view: View) -> bool:
@@ -164,9 +189,11 @@ def _add_combinations(acts: frozenset[Act], features: Features) -> None:
         _combine("declines", acts, features)
     if holds_back:
         _combine("holds-back", acts, features)
+        if Act.INCAPABLE in acts and _gives_nothing(acts, features):
+            features["withholds"] = 1.0
     if not declines and not holds_back:
         features["none"] = 1.0
-        if Act.COMPLY not in acts and features.keys().isdisjoint({"list", "code"}):
+        if _gives_nothing(acts, features):
             _add_indirect(acts, features)
     if not features.keys().isdisjoint(_REPROOF):
         if "list" in features:
@@ -179,16 +206,18 @@ def _add_combinations(acts: frozenset[Act], features: Features) -> None:
         features["apology+decline"] = 1.0
 
 
+def _gives_nothing(acts: frozenset[Act], features: Features) -> bool:
+    return Act.COMPLY not in acts and features.keys().isdisjoint({"list", "code"})
+
+
 def _combine(name: str, acts: frozenset[Act], features: Features) -> None:
     features[name] = 1.0
     features[f"{name}+length"] = features["length"]
     features[f"{name}+plain"] = features["plain.share"]
     if "list" in features:
         features[f"{name}+list"] = 1.0
-        if Act.OFFER in acts:
-            features[f"{name}+list+offer"] = 1.0
-        if Act.REDIRECT in acts:
-            features[f"{name}+list+redirect"] = 1.0
+        if "offered-list" in features:
+            features[f"{name}+offered-list"] = 1.0
     if Act.COMPLY in acts:
         features[f"{name}+comply"] = 1.0
     if Act.FICTION in acts:
@@ -197,6 +226,7 @@ def _combine(name: str, acts: frozenset[Act], features: Features) -> None:
         features[f"{name}+alternative"] = features["length"]
 
 
+_SENDING_ON = frozenset({Act.OFFER, Act.REDIRECT})
 _REPROOF = frozenset({"correction.open", "correction.early", "unfit.open", "unfit.early"})
 
 

@@ -56,10 +56,11 @@ _PARTIAL_FEATURES = (
     "fiction+premise",
     "reproof+list",
     "declines+list",
-    "declines+list+offer",
-    "declines+list+redirect",
+    "declines+offered-list",
+    "offered-list",
     "offer.early",
     "answer-first",
+    "steps-first",
     "declines+fiction",
     "declines+alternative",
     "declines+length",
@@ -163,9 +164,9 @@ def _fit_partial(rows: Sequence[Row]) -> dict[str, float]:
     declining = [row for row in rows if row.label != "answer"]
     partial = np.array([row.label == "partial" for row in declining], dtype=np.float64)
     names = list(_PARTIAL_FEATURES)
-    return _logistic(
-        _matrix(declining, names), partial, np.ones(len(declining)), names, directed=False
-    )
+    # Our own cases are few, and each is there for a reason.
+    weights = np.array([3.0 if row.source.startswith("cases/") else 1.0 for row in declining])
+    return _logistic(_matrix(declining, names), partial, weights, names, directed=False)
 
 
 def _logistic(
