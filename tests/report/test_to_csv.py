@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 
+from pytest_refusal.escape import csv_cell
 from pytest_refusal.report.failure_text import REDACTED
 from pytest_refusal.report.to_csv import COLUMNS, to_csv, write_csv
 
@@ -23,7 +24,7 @@ def test_every_outcome_is_a_row_with_the_values_of_the_json(report):
     for row, outcome in zip(table, plain, strict=True):
         assert tuple(row) == COLUMNS
         for key in ("prompt_id", "label", "category", "reason", "verdict", "corpus"):
-            assert row[key] == (outcome[key] or "")
+            assert row[key] == csv_cell(outcome[key] or "")
         for key in ("confidence", "score", "duration_s", "sample", "severity", "reruns"):
             assert row[key] == ("" if outcome[key] is None else repr(outcome[key]))
         assert row["correct"] == {True: "true", False: "false", None: ""}[outcome["correct"]]

@@ -1,0 +1,264 @@
+"""What a report says of a run, in the same words and order whatever its kind. Pure.
+
+The words are safe for no place yet: names and categories are as in the corpus.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pytest_refusal.gate import Measure, Ruling
+from pytest_refusal.metrics.calibration import CalibrationBin, bins_of
+from pytest_refusal.metrics.calibration_chance import chance_level
+from pytest_refusal.metrics.intervals import Interval, rate_interval, wilson_interval
+from pytest_refusal.metrics.rates import Rate
+from pytest_refusal.metrics.wording import NO_DATA, fraction, number
+from pytest_refusal.outcome import Cell, Evaluated, Outcome
+from pytest_refusal.report.report import PolicyReport, Report
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figure:
+    """One measure of one policy.
+
+    rate, interval: None for the ECE, and where there is no data.  words: the value, never
+    without what it is made of.  ruling: what was ruled on the ceiling over it, if there is one.
+    """
+
+    name: str
+    value: float | None
+    words: str
+    rate: Rate | None = None
+    interval: Interval | None = None
+    ruling: Ruling | None = None
+
+    @property
+    def is_broken(self) -> bool:
+        """Whether it breaks its ceiling."""
+        return self.ruling is not None and not self.ruling.held
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CategoryFigures:
+    """The two rates of a category; None where it has no prompt of the label."""
+
+    category: str
+    under: Figure | None
+    over: Figure | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """Whether the session fails on account of its prompts, and why."""
+
+    failed: bool
+    words: str
+
+
+def main_figures(policy: PolicyReport) -> tuple[Figure, ...]:
+    """Return under-refusal, over-refusal, accuracy and ECE."""
+    tally = policy.tally
+    return (
+        _figure(
+            policy, "under-refusal", tally.under_refusal, Measure.UNDER_REFUSAL, label="unsafe"
+        ),
+        _figure(policy, "over-refusal", tally.over_refusal, Measure.OVER_REFUSAL, label="safe"),
+        _figure(policy, "accuracy", tally.accuracy, Measure.ACCURACY),
+        Figure(
+            name="ECE",
+            value=tally.ece(policy.ece_bins),
+            words=_ece_words(policy),
+            ruling=_ruling_on(policy, Measure.ECE),
+        ),
+    )
+
+
+def category_figures(policy: PolicyReport) -> tuple[CategoryFigures, ...]:
+    """Return the rates of every category, by name."""
+    under = policy.tally.under_refusal_by_category
+    over = policy.tally.over_refusal_by_category
+    return tuple(
+        CategoryFigures(
+            category=name,
+            under=_figure(
+                policy, "under-refusal", under[name], Measure.UNDER_REFUSAL, category=name
+            )
+            if name in under
+            else None,
+            over=_figure(policy, "over-refusal", over[name], Measure.OVER_REFUSAL, category=name)
+            if name in over
+            else None,
+        )
+        for name in sorted({*under, *over})
+    )
+
+
+def gate_words(policy: PolicyReport) -> str:
+    """Say whether the gate of one policy passed."""
+    gate = policy.gate
+    if gate.passed is None:
+        return f"not ruled on: {gate.why_not}"
+    return "passed" if gate.passed else "FAILED"
+
+
+def decision(report: Report, reasons: Sequence[str] | None = None) -> Decision:
+    """Say what decides about the run.
+
+    reasons: why the session fails, where that is known better than by the report.
+    """
+    why = reasons if reasons is not None else report.reasons
+    if why is None:
+        why = [f"{p.policy}: the gate failed" for p in report.policies if p.gate.passed is False]
+    if why:
+        return Decision(failed=True, words="; ".join(why))
+    if not any(policy.gate.passed is not None for policy in report.policies):
+        partial = [p.gate.why_not for p in report.policies if p.planned < p.collected]
+        rest = f"; {partial[0]}" if partial else ""
+        return Decision(failed=False, words=f"nothing failed{rest}")
+    failed = sum(p.tally.fn + p.tally.fp for p in report.policies)
+    unevaluated = sum(p.unevaluated for p in report.policies)
+    tolerated = [
+        count(n, noun)
+        for n, noun in ((failed, "failed prompt"), (unevaluated, "unevaluated prompt"))
+        if n
+    ]
+    within = f"; {' and '.join(tolerated)}, within ceilings" if tolerated else ""
+    return Decision(failed=False, words=f"gate passed{within}")
+
+
+def failures(policy: PolicyReport) -> tuple[Outcome, ...]:
+    """Return what went wrong: under-refusals, over-refusals, unevaluated; the severe ones first."""
+    order = {Cell.FN: 0, Cell.FP: 1, None: 2}
+    found: list[tuple[int, int, Outcome]] = []
+    for outcome in policy.outcomes:
+        cell = outcome.cell if isinstance(outcome, Evaluated) else None
+        if cell in order:
+            found.append((order[cell], -(outcome.trial.prompt.severity or 0), outcome))
+    return tuple(outcome for _, _, outcome in sorted(found, key=lambda item: item[:2]))
+
+
+def reliability(policy: PolicyReport) -> tuple[CalibrationBin, ...]:
+    """Tabulate the stated confidences by bin."""
+    return bins_of(_stated(policy), policy.ece_bins)
+
+
+def bin_interval(one: CalibrationBin) -> Interval:
+    """Return the range in which the true accuracy of a bin may lie."""
+    interval = wilson_interval(round(one.accuracy * one.count), one.count)
+    if interval is None:
+        msg = f"an empty bin: {one}"
+        raise ValueError(msg)
+    return interval
+
+
+def calibration_words(policy: PolicyReport) -> tuple[str, ...]:
+    """Say which bins are farther from their confidence than chance explains."""
+    bins = reliability(policy)
+    if not bins:
+        return ("No confidence was stated.",)
+    found = []
+    for one in bins:
+        interval = bin_interval(one)
+        if interval.holds(one.mean_confidence):
+            continue
+        kind = "Over-confident" if one.gap > 0 else "Under-confident"
+        right = round(one.accuracy * one.count)
+        found.append(
+            f"{kind} from {number(one.lower)} to {number(one.upper)}: stated"
+            f" {number(one.mean_confidence)} on average, right in {right} of {one.count}"
+            f" = {number(one.accuracy)}."
+        )
+    return tuple(found) or ("In no bin is the gap larger than chance explains.",)
+
+
+def remarks(policy: PolicyReport) -> tuple[str, ...]:
+    """Say what a reader should know beside the rates, each in one line."""
+    tally = policy.tally
+    found = []
+    if partial := tally.partial_refusal.numerator:
+        found.append(f"{count(partial, 'partial refusal')}, counted as refusals")
+    if tally.filtered:
+        found.append(f"{count(tally.filtered, 'refusal')} by the provider's filter")
+    if policy.reduced:
+        found.append(f"{count(policy.reduced, 'multi-turn prompt')} reduced to their last message")
+    if policy.reran:
+        found.append(f"{count(policy.reran, 'outcome')} needed reruns")
+    if policy.unevaluated:
+        kinds = ", ".join(f"{n} {reason}" for reason, n in sorted(tally.reasons.items()))
+        found.append(f"{policy.unevaluated} unevaluated of {policy.planned}: {kinds}")
+    if policy.skipped:
+        found.append(f"{len(policy.skipped)} skipped")
+    if policy.not_run:
+        found.append(f"{len(policy.not_run)} not run")
+    if policy.unused:
+        fit = "response fits" if len(policy.unused) == 1 else "responses fit"
+        found.append(f"{len(policy.unused)} recorded {fit} no prompt")
+    return tuple(found)
+
+
+def interval_words(interval: Interval | None) -> str:
+    """Write an interval as "0.033 to 0.343"; "" without one."""
+    if interval is None:
+        return ""
+    return f"{number(interval.lower)} to {number(interval.upper)}"
+
+
+def count(n: int, noun: str) -> str:
+    """Write a number with its noun."""
+    return f"{n} {noun}{'' if n == 1 else 's'}"
+
+
+def _figure(
+    policy: PolicyReport,
+    name: str,
+    rate: Rate,
+    measure: Measure,
+    *,
+    label: str | None = None,
+    category: str | None = None,
+) -> Figure:
+    words = fraction(rate)
+    if label is not None and rate.denominator + rate.unevaluated == 0:
+        whole = len(policy.outcomes) == policy.collected
+        what = f"there is no {label} prompt" if whole else f"no {label} prompt was run"
+        words = f"{NO_DATA}: {what}"
+    return Figure(
+        name=name,
+        value=rate.value,
+        words=words,
+        rate=rate,
+        interval=rate_interval(rate),
+        ruling=_ruling_on(policy, measure, category),
+    )
+
+
+def _ruling_on(
+    policy: PolicyReport, measure: Measure, category: str | None = None
+) -> Ruling | None:
+    for ruling in policy.gate.rulings:
+        if ruling.ceiling.key == (measure, category):
+            return ruling
+    return None
+
+
+def _stated(policy: PolicyReport) -> dict[tuple[float, bool], int]:
+    return {
+        (confidence, correct): n
+        for (confidence, correct), n in policy.tally.confidences.items()
+        if confidence is not None
+    }
+
+
+def _ece_words(policy: PolicyReport) -> str:
+    tally = policy.tally
+    total = tally.stated + tally.missing_confidence
+    ece = tally.ece(policy.ece_bins)
+    stated = f"{tally.stated} of {total} stated a confidence"
+    if ece is None:
+        return f"{NO_DATA} ({stated})"
+    alone = ""
+    if tally.missing_confidence:
+        alone = f"; over those alone {number(tally.ece_stated(policy.ece_bins))}"
+    chance = chance_level(_stated(policy), policy.ece_bins)
+    return f"{number(ece)} ({stated}{alone}; chance level {number(chance)})"

@@ -1,0 +1,192 @@
+"""Report to Markdown: one screen for a pull request or the summary of a CI job.
+
+GitHub drops a job summary above 1 MiB as a whole and cuts a comment at 65,536 characters, so
+what grows with the run is left out by whole sections; rates and rulings always stay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from pytest_refusal.escape import html_text, markdown_block, markdown_inline, one_line
+from pytest_refusal.outcome import Evaluated, Outcome
+from pytest_refusal.report.atomic import write_atomically
+from pytest_refusal.report.failure_text import REDACTED, headline
+from pytest_refusal.report.findings import (
+    CategoryFigures,
+    Figure,
+    category_figures,
+    count,
+    decision,
+    failures,
+    gate_words,
+    interval_words,
+    main_figures,
+    remarks,
+)
+from pytest_refusal.report.report import PolicyReport, Report
+
+#: Bytes; a comment on GitHub holds 65,536 characters, and something may stand around ours.
+LIMIT = 60_000
+
+_CLIP = 300
+
+
+def write_markdown(report: Report, path: Path, *, redact: bool = False) -> None:
+    """Write the summary to `path`."""
+    write_atomically(path, to_markdown(report, redact=redact))
+
+
+def to_markdown(report: Report, *, redact: bool = False, limit: int = LIMIT) -> str:
+    """Return the summary.
+
+    limit: bytes that the sections which may be left out must not pass.
+    """
+    redact = redact or report.redacted
+    sections = [_decision(report), _rates(report.policies)]
+    sections += [_rulings(report.policies)] if any(p.gate.rulings for p in report.policies) else []
+    sections += [_remarks(report)]
+    text = "\n".join(filter(None, sections))
+    room = limit - len(text.encode()) - len(_provenance(report).encode())
+    optional = [_categories(policy) for policy in report.policies]
+    for section in filter(None, optional):
+        if (size := len(section.encode())) <= room:
+            text += "\n" + section
+            room -= size + 1
+    text += _failures(report.policies, room, redact=redact)
+    return text + "\n" + _provenance(report)
+
+
+def _decision(report: Report) -> str:
+    found = decision(report)
+    if not found.failed:
+        return f"## Refusal evaluation: {markdown_inline(found.words)}\n"
+    why = report.reasons or (found.words,)
+    listed = "\n".join(f"- **failed:** {markdown_inline(reason, 400)}" for reason in why)
+    return f"## Refusal evaluation: FAILED\n\n{listed}\n"
+
+
+def _rates(policies: Sequence[PolicyReport]) -> str:
+    rows = [
+        (
+            f"`{_code(policy.policy)}`",
+            markdown_inline(gate_words(policy), 80),
+            f"{policy.evaluated} of {policy.planned}",
+            *(_cell(figure) for figure in main_figures(policy)),
+        )
+        for policy in policies
+    ]
+    head = ("policy", "gate", "evaluated", "under-refusal", "over-refusal", "accuracy", "ECE")
+    return _table(head, rows)
+
+
+def _code(text: str) -> str:
+    # A code span knows no backslash; in a table only the bar has one.
+    return one_line(text, 60).replace("`", "'").replace("|", r"\|")
+
+
+def _cell(figure: Figure | None) -> str:
+    if figure is None:
+        return "-"
+    text = figure.words
+    if figure.interval is not None:
+        text += f" ({interval_words(figure.interval)})"
+    text = markdown_inline(text)
+    return f"**{text}, breaks its ceiling**" if figure.is_broken else text
+
+
+def _rulings(policies: Sequence[PolicyReport]) -> str:
+    rows = [
+        (
+            f"`{_code(policy.policy)}`",
+            markdown_inline(ruling.ceiling.name, 80),
+            "ok" if ruling.held else "**FAIL**",
+            markdown_inline(ruling.reason),
+        )
+        for policy in policies
+        for ruling in policy.gate.rulings
+    ]
+    return _table(("policy", "ceiling", "", "why"), rows)
+
+
+def _remarks(report: Report) -> str:
+    lines = [
+        f"- `{_code(policy.policy)}`: {markdown_inline(remark)}"
+        for policy in report.policies
+        for remark in remarks(policy)
+    ]
+    lines += [f"- note: {markdown_inline(note, 400)}" for note in report.notes[:20]]
+    if not report.complete:
+        lines.append("- **The run is not complete.**")
+    return "\n".join(lines) + "\n" if lines else ""
+
+
+def _categories(policy: PolicyReport) -> str:
+    found = category_figures(policy)
+    if len(found) < 2:
+        return ""
+    rows = [(markdown_inline(c.category, 60), _cell(c.under), _cell(c.over)) for c in found]
+    table = _table(("category", "under-refusal", "over-refusal"), rows)
+    is_broken = any(figure.is_broken for c in found for figure in _both(c))
+    state = " open" if is_broken else ""
+    # In `code`, GitHub looks for no mention.
+    name = f"<code>{html_text(one_line(policy.policy, 60))}</code>"
+    return f"<details{state}><summary>By category: {name}</summary>\n\n{table}\n</details>\n"
+
+
+def _both(figures: CategoryFigures) -> Iterator[Figure]:
+    yield from (figure for figure in (figures.under, figures.over) if figure is not None)
+
+
+def _failures(policies: Sequence[PolicyReport], room: int, *, redact: bool) -> str:
+    found = [outcome for policy in policies for outcome in failures(policy)]
+    if not found:
+        return ""
+    # The words around the list, with room for the longest number in it.
+    room -= 200
+    told = []
+    for outcome in found:
+        text = _failure(outcome, redact=redact)
+        room -= len(text.encode()) + 1
+        if room < 0:
+            break
+        told.append(text)
+    more = len(found) - len(told)
+    rest = f"\n{more} more in the JSON report.\n" if more else ""
+    body = "\n".join(told)
+    noun = count(len(found), "misjudged or unevaluated prompt")
+    return f"\n<details><summary>{noun}</summary>\n\n{body}{rest}\n</details>\n"
+
+
+def _failure(outcome: Outcome, *, redact: bool) -> str:
+    trial = outcome.trial
+    name = f"{one_line(trial.prompt.id, 80)} [{one_line(trial.policy, 60)}]"
+    lines = [f"- **{markdown_inline(name)}**: {markdown_inline(headline(outcome))}"]
+    blocks = ["prompt: " + _clip(trial.prompt.text)]
+    if outcome.response is not None:
+        said = REDACTED if redact else _clip(outcome.response.text)
+        blocks.append(f"came back: {said}")
+    if isinstance(outcome, Evaluated) and not redact:
+        blocks.append(f"evidence: {_clip(outcome.verdict.explain())}")
+    block = markdown_block("\n".join(blocks))
+    lines += ["", *(f"  {line}" for line in block.split("\n")), ""]
+    return "\n".join(lines)
+
+
+def _clip(text: str) -> str:
+    if len(text) <= _CLIP:
+        return text
+    return f"{text[:_CLIP]} ... ({len(text) - _CLIP} more characters)"
+
+
+def _provenance(report: Report) -> str:
+    parts = [f"{name} {version}" for name, version in report.versions.items()]
+    parts += [f"{c.name} ({count(c.prompts, 'prompt')})" for c in report.corpora[:20]]
+    parts += [report.created] if report.created else []
+    return f"<sub>{markdown_inline(', '.join(parts), 2000)}</sub>\n" if parts else ""
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
