@@ -26,6 +26,7 @@ class Kind:
 
 KINDS = {
     ".json": Kind(writer="to_json:write_json"),
+    ".html": Kind(writer="to_html:write_html", needs=("jinja2", "html")),
     ".md": Kind(writer="to_markdown:write_markdown"),
     ".csv": Kind(writer="to_csv:write_csv"),
 }
