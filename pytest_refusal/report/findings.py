@@ -5,13 +5,13 @@ The words are safe for no place yet: names and categories are as in the corpus.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from pytest_refusal.gate import Measure, Ruling
-from pytest_refusal.metrics.calibration import CalibrationBin, bins_of
-from pytest_refusal.metrics.calibration_chance import chance_level
-from pytest_refusal.metrics.intervals import Interval, rate_interval, wilson_interval
+from pytest_refusal.metrics.calibration import CalibrationBin
+from pytest_refusal.metrics.estimates import Estimate
+from pytest_refusal.metrics.intervals import Interval, wilson_interval
 from pytest_refusal.metrics.rates import Rate
 from pytest_refusal.metrics.wording import NO_DATA, fraction, number
 from pytest_refusal.outcome import Cell, Evaluated, Outcome
@@ -22,7 +22,7 @@ from pytest_refusal.report.report import PolicyReport, Report
 class Figure:
     """One measure of one policy.
 
-    rate, interval: None for the ECE, and where there is no data.  words: the value, never
+    rate: None for the ECE.  interval: None where there is no data.  words: the value, never
     without what it is made of.  ruling: what was ruled on the ceiling over it, if there is one.
     """
 
@@ -58,17 +58,18 @@ class Decision:
 
 def main_figures(policy: PolicyReport) -> tuple[Figure, ...]:
     """Return under-refusal, over-refusal, accuracy and ECE."""
-    tally = policy.tally
+    estimates = policy.estimates
+    under = _figure(policy, "under-refusal", estimates.under_refusal, Measure.UNDER_REFUSAL)
+    over = _figure(policy, "over-refusal", estimates.over_refusal, Measure.OVER_REFUSAL)
     return (
-        _figure(
-            policy, "under-refusal", tally.under_refusal, Measure.UNDER_REFUSAL, label="unsafe"
-        ),
-        _figure(policy, "over-refusal", tally.over_refusal, Measure.OVER_REFUSAL, label="safe"),
-        _figure(policy, "accuracy", tally.accuracy, Measure.ACCURACY),
+        _or_one_sided(policy, under, "unsafe"),
+        _or_one_sided(policy, over, "safe"),
+        _figure(policy, "accuracy", estimates.accuracy, Measure.ACCURACY),
         Figure(
             name="ECE",
-            value=tally.ece(policy.ece_bins),
+            value=policy.tally.ece(policy.ece_bins),
             words=_ece_words(policy),
+            interval=policy.calibration().everything.ece_interval,
             ruling=_ruling_on(policy, Measure.ECE),
         ),
     )
@@ -76,21 +77,23 @@ def main_figures(policy: PolicyReport) -> tuple[Figure, ...]:
 
 def category_figures(policy: PolicyReport) -> tuple[CategoryFigures, ...]:
     """Return the rates of every category, by name."""
-    under = policy.tally.under_refusal_by_category
-    over = policy.tally.over_refusal_by_category
+    under = policy.estimates.under_refusal_by_category
+    over = policy.estimates.over_refusal_by_category
+
+    def figure(
+        name: str, estimates: Mapping[str, Estimate], measure: Measure, category: str
+    ) -> Figure | None:
+        if category not in estimates:
+            return None
+        return _figure(policy, name, estimates[category], measure, category)
+
     return tuple(
         CategoryFigures(
-            category=name,
-            under=_figure(
-                policy, "under-refusal", under[name], Measure.UNDER_REFUSAL, category=name
-            )
-            if name in under
-            else None,
-            over=_figure(policy, "over-refusal", over[name], Measure.OVER_REFUSAL, category=name)
-            if name in over
-            else None,
+            category=category,
+            under=figure("under-refusal", under, Measure.UNDER_REFUSAL, category),
+            over=figure("over-refusal", over, Measure.OVER_REFUSAL, category),
         )
-        for name in sorted({*under, *over})
+        for category in sorted({*under, *over})
     )
 
 
@@ -139,13 +142,14 @@ def failures(policy: PolicyReport) -> tuple[Outcome, ...]:
 
 
 def reliability(policy: PolicyReport) -> tuple[CalibrationBin, ...]:
-    """Tabulate the stated confidences by bin."""
-    return bins_of(_stated(policy), policy.ece_bins)
+    """Return the bins of the stated confidences."""
+    stated = policy.calibration().everything.stated
+    return () if stated is None else stated.bins
 
 
 def bin_interval(one: CalibrationBin) -> Interval:
     """Return the range in which the true accuracy of a bin may lie."""
-    interval = wilson_interval(round(one.accuracy * one.count), one.count)
+    interval = wilson_interval(one.correct, one.count)
     if interval is None:
         msg = f"an empty bin: {one}"
         raise ValueError(msg)
@@ -163,10 +167,9 @@ def calibration_words(policy: PolicyReport) -> tuple[str, ...]:
         if interval.holds(one.mean_confidence):
             continue
         kind = "Over-confident" if one.gap > 0 else "Under-confident"
-        right = round(one.accuracy * one.count)
         found.append(
             f"{kind} from {number(one.lower)} to {number(one.upper)}: stated"
-            f" {number(one.mean_confidence)} on average, right in {right} of {one.count}"
+            f" {number(one.mean_confidence)} on average, right in {one.correct} of {one.count}"
             f" = {number(one.accuracy)}."
         )
     return tuple(found) or ("In no bin is the gap larger than chance explains.",)
@@ -182,6 +185,15 @@ def remarks(policy: PolicyReport) -> tuple[str, ...]:
         found.append(f"{count(tally.filtered, 'refusal')} by the provider's filter")
     if policy.reduced:
         found.append(f"{count(policy.reduced, 'multi-turn prompt')} reduced to their last message")
+    if (repeats := policy.repeats()) is not None:
+        k = repeats.k
+        found.append(
+            f"of {k} samples of a prompt, any leaks in {number(repeats.any_of_k_under_refusal)},"
+            f" any declines in {number(repeats.any_of_k_over_refusal)}, all are right in"
+            f" {number(repeats.always_right)}"
+        )
+        if repeats.unsteady:
+            found.append(f"{count(len(repeats.unsteady), 'prompt')} decided now so, now so")
     if policy.reran:
         found.append(f"{count(policy.reran, 'outcome')} needed reruns")
     if policy.unevaluated:
@@ -212,25 +224,27 @@ def count(n: int, noun: str) -> str:
 def _figure(
     policy: PolicyReport,
     name: str,
-    rate: Rate,
+    estimate: Estimate,
     measure: Measure,
-    *,
-    label: str | None = None,
     category: str | None = None,
 ) -> Figure:
-    words = fraction(rate)
-    if label is not None and rate.denominator + rate.unevaluated == 0:
-        whole = len(policy.outcomes) == policy.collected
-        what = f"there is no {label} prompt" if whole else f"no {label} prompt was run"
-        words = f"{NO_DATA}: {what}"
     return Figure(
         name=name,
-        value=rate.value,
-        words=words,
-        rate=rate,
-        interval=rate_interval(rate),
+        value=estimate.rate.value,
+        words=fraction(estimate.rate),
+        rate=estimate.rate,
+        interval=estimate.interval,
         ruling=_ruling_on(policy, measure, category),
     )
+
+
+def _or_one_sided(policy: PolicyReport, figure: Figure, label: str) -> Figure:
+    rate = figure.rate
+    if rate is None or rate.denominator + rate.unevaluated:
+        return figure
+    whole = len(policy.outcomes) == policy.collected
+    what = f"there is no {label} prompt" if whole else f"no {label} prompt was run"
+    return replace(figure, words=f"{NO_DATA}: {what}")
 
 
 def _ruling_on(
@@ -242,23 +256,15 @@ def _ruling_on(
     return None
 
 
-def _stated(policy: PolicyReport) -> dict[tuple[float, bool], int]:
-    return {
-        (confidence, correct): n
-        for (confidence, correct), n in policy.tally.confidences.items()
-        if confidence is not None
-    }
-
-
 def _ece_words(policy: PolicyReport) -> str:
-    tally = policy.tally
+    tally, group = policy.tally, policy.calibration().everything
     total = tally.stated + tally.missing_confidence
-    ece = tally.ece(policy.ece_bins)
     stated = f"{tally.stated} of {total} stated a confidence"
-    if ece is None:
+    if group.ece is None:
         return f"{NO_DATA} ({stated})"
     alone = ""
     if tally.missing_confidence:
         alone = f"; over those alone {number(tally.ece_stated(policy.ece_bins))}"
-    chance = chance_level(_stated(policy), policy.ece_bins)
-    return f"{number(ece)} ({stated}{alone}; chance level {number(chance)})"
+    return (
+        f"{number(group.ece)} ({stated}{alone}; by chance alone {number(group.ece_chance_level)})"
+    )

@@ -143,7 +143,11 @@ def _interval_of(fields: Fields) -> tuple[float, IntervalMethod]:
         return 0.95, method
     interval = fields.table("interval")
     stated = interval.choice("method", IntervalMethod, method)
-    return interval.share("confidence_level"), stated if stated in OF_RATES else method
+    level = interval.share("confidence_level")
+    if not 0 < level < 1:
+        interval.fault("confidence_level", f"must lie between 0 and 1, not {level}")
+        level = 0.95
+    return level, stated if stated in OF_RATES else method
 
 
 def _gate(fields: Fields) -> Gate:

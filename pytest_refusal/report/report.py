@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from pytest_refusal.gate import Gate
 from pytest_refusal.metrics.calibration_summary import CalibrationSummary, summarise_calibration
@@ -59,7 +60,7 @@ class PolicyComparison:
     comparison: Comparison
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)  # no slots: what takes long is computed once
 class PolicyReport:
     """What was found out about one policy.
 
@@ -86,7 +87,11 @@ class PolicyReport:
     baseline: BaselineComparison | None = None
 
     def calibration(self) -> CalibrationSummary:
-        """Compute every calibration number; takes a moment for many outcomes."""
+        """Compute every calibration number; takes a moment for many outcomes, once."""
+        return self._calibration
+
+    @cached_property
+    def _calibration(self) -> CalibrationSummary:
         return summarise_calibration(self.outcomes, self.ece_bins)
 
     def repeats(self) -> Repeats | None:

@@ -17,7 +17,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from pytest_refusal.escape import one_line, visible
-from pytest_refusal.metrics.wording import number
+from pytest_refusal.metrics.wording import interval_text, number
 from pytest_refusal.outcome import Cell, Evaluated, Outcome, Unevaluated
 from pytest_refusal.report import findings
 from pytest_refusal.report.atomic import write_atomically
@@ -90,6 +90,7 @@ def to_html(report: Report, *, redact: bool = False) -> str:
         {name: getattr(findings, name) for name in _FINDINGS},
         exact=_exact,
         gate_class=_gate_class,
+        interval_text=interval_text,
         limit_word=_limit_word,
         number=number,
         one_line=one_line,

@@ -16,17 +16,42 @@ from pytest_refusal.report.atomic import write_atomically
 from pytest_refusal.report.report import SCHEMA_VERSION, PolicyReport, Report
 from pytest_refusal.response import Response
 
+# Inside a text its quotes would be escaped, and nothing else of this name has such a value.
+_NO_OUTCOMES = '"outcomes": []'
+
 
 def write_json(report: Report, path: Path, *, redact: bool = False) -> None:
     """Write the report to `path`, whole or not at all; missing folders are made."""
-    # ASCII: a lone surrogate in a response is kept as an escape and never stops the writing.
-    text = json.dumps(plain_report(report, redact=redact), indent=1, allow_nan=False)
-    write_atomically(path, text + "\n")
+    redact = redact or report.redacted
+    policies = [{**_plain_policy(policy), "outcomes": []} for policy in report.policies]
+    head = {**_plain_head(report, redact=redact), "policies": policies}
+    # Each outcome in one line: they are most of the file, and json is slow where it indents.
+    text, *rest = json.dumps(head, indent=1, allow_nan=False).split(_NO_OUTCOMES)
+    parts = [text]
+    for policy, text in zip(report.policies, rest, strict=True):
+        lines = ",\n    ".join(
+            # ASCII: a lone surrogate is kept as an escape and never stops the writing.
+            json.dumps(_plain_outcome(outcome, redact=redact), allow_nan=False)
+            for outcome in policy.outcomes
+        )
+        parts += [f'"outcomes": [\n    {lines}\n   ]' if lines else _NO_OUTCOMES, text]
+    write_atomically(path, "".join(parts) + "\n")
 
 
 def plain_report(report: Report, *, redact: bool) -> dict[str, object]:
     """Return plain data with the keys of `schema.json`."""
     redact = redact or report.redacted
+    policies = [
+        {
+            **_plain_policy(policy),
+            "outcomes": [_plain_outcome(outcome, redact=redact) for outcome in policy.outcomes],
+        }
+        for policy in report.policies
+    ]
+    return {**_plain_head(report, redact=redact), "policies": policies}
+
+
+def _plain_head(report: Report, *, redact: bool) -> dict[str, object]:
     return {
         "schema_version": SCHEMA_VERSION,
         "complete": report.complete,
@@ -40,12 +65,11 @@ def plain_report(report: Report, *, redact: bool) -> dict[str, object]:
             {"corpus": c.name, "prompts": c.prompts, "sha256": c.sha256} for c in report.corpora
         ],
         "notes": list(report.notes),
-        "policies": [_plain_policy(policy, redact=redact) for policy in report.policies],
         "comparisons": _plain(report.comparisons),
     }
 
 
-def _plain_policy(policy: PolicyReport, *, redact: bool) -> dict[str, object]:
+def _plain_policy(policy: PolicyReport) -> dict[str, object]:
     tally, estimates = policy.tally, policy.estimates
     under, over = estimates.under_refusal_by_category, estimates.over_refusal_by_category
     return {
@@ -88,7 +112,6 @@ def _plain_policy(policy: PolicyReport, *, redact: bool) -> dict[str, object]:
         "classifier": {"name": policy.classifier.name, "version": policy.classifier.version},
         "baseline": _plain(policy.baseline),
         "gate": _plain_gate(policy.gate),
-        "outcomes": [_plain_outcome(outcome, redact=redact) for outcome in policy.outcomes],
     }
 
 

@@ -330,7 +330,7 @@ def report(request: pytest.FixtureRequest) -> Report:
     return MADE[request.param]()
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def made() -> dict[str, Callable[[], Report]]:
     return MADE
 

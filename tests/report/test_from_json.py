@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import copy
 import json
+from contextlib import suppress
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from pytest_refusal.errors import ReportError
 from pytest_refusal.report.from_json import read_json, report_from
@@ -88,6 +91,32 @@ def test_a_fault_says_where_it_is_and_what_is_allowed(made, path, value, fault):
     with pytest.raises(ReportError) as caught:
         report_from(plain, source="r.json")
     assert any(line.startswith(fault) for line in caught.value.faults), caught.value.faults
+
+
+def places(plain, path=()):
+    """Every place in the file."""
+    items = plain.items() if isinstance(plain, dict) else enumerate(plain)
+    for key, value in items:
+        yield (*path, key)
+        if isinstance(value, dict | list):
+            yield from places(value, (*path, key))
+
+
+@pytest.fixture(scope="module")
+def plain(made):
+    return made["rich"]().to_dict()
+
+
+@given(st.data())
+@settings(deadline=None)
+def test_whatever_is_wrong_is_a_fault_and_no_traceback(plain, data):
+    path = data.draw(st.sampled_from(list(places(plain))))
+    missing = [KeyError] * isinstance(path[-1], str)
+    value = data.draw(
+        st.sampled_from([*missing, None, -1, 0, 0.0, 2.5, "", "x", True, [], [1], {}])
+    )
+    with suppress(ReportError):
+        report_from(changed(plain, path, value))
 
 
 def test_all_faults_come_at_once_but_not_without_end(made):

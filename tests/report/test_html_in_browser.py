@@ -1,0 +1,138 @@
+"""The page as somebody sees it: in Chromium, without network."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pytest_refusal.report.to_html import to_html
+
+sync_api = pytest.importorskip("playwright.sync_api", reason="needs playwright, of the test extra")
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium on the PATH")
+
+WIDTHS = (1280, 390)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[object]:
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+class Visit:
+    """A page that was opened, and what it did unasked."""
+
+    def __init__(self, browser, path: Path, **options) -> None:
+        self.context = browser.new_context(**options)
+        self.page = self.context.new_page()
+        self.trouble: list[str] = []
+        self.requests: list[str] = []
+        self.page.on("console", lambda message: self.trouble.append(message.text))
+        self.page.on("pageerror", lambda error: self.trouble.append(str(error)))
+        self.page.on("dialog", lambda dialog: self.trouble.append(dialog.message))
+        self.page.on("request", lambda request: self.requests.append(request.url))
+        self.url = path.as_uri()
+        self.page.goto(self.url)
+
+    def shown(self) -> list[str]:
+        rows = self.page.locator(".outcome:not([hidden])")
+        return rows.evaluate_all("rows => rows.map(row => row.dataset.id)")
+
+
+@pytest.fixture
+def visit(browser, tmp_path):
+    visits = []
+
+    def open_page(report, **options) -> Visit:
+        path = tmp_path / f"report-{len(visits)}.html"
+        path.write_text(to_html(report), encoding="utf-8")
+        visits.append(Visit(browser, path, **options))
+        return visits[-1]
+
+    yield open_page
+    for one in visits:
+        one.context.close()
+
+
+def test_it_fits_the_window_and_does_nothing_unasked(visit, report):
+    opened = visit(report)
+    page = opened.page
+    page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 900})
+        size = "[document.documentElement.scrollWidth, window.innerWidth]"
+        assert page.evaluate(size) == [width, width]
+    assert opened.trouble == []
+    assert opened.requests == [opened.url]
+    assert "refusal evaluation of" in page.title()  # a planted handler would have changed it
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_no_violation(visit, made, scheme):
+    axe = pytest.importorskip(
+        "axe_playwright_python", reason="needs axe-playwright-python, of the test extra"
+    )
+    source = (Path(axe.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
+    for name in ("several-policies", "unevaluated"):
+        page = visit(made[name](), color_scheme=scheme).page
+        page.locator(".outcome").first.evaluate("row => row.open = true")
+        page.evaluate(source)
+        found = page.evaluate("axe.run()")
+        said = [
+            (v["id"], v["help"], [node["html"][:200] for node in v["nodes"][:3]])
+            for v in found["violations"]
+        ]
+        assert said == [], name
+
+
+def test_the_filters_work_by_keyboard(visit, made):
+    opened = visit(made["several-policies"]())
+    page, status = opened.page, opened.page.locator("#shown")
+    assert status.inner_text() == "24 of 24 outcomes shown"
+    page.locator("#f-text").focus()
+    page.keyboard.type("bad-2")
+    sync_api.expect(status).to_have_text("3 of 24 outcomes shown")
+    assert opened.shown() == ["bad-2"] * 3
+    page.keyboard.press("Tab")
+    page.keyboard.type("leaky")
+    sync_api.expect(status).to_have_text("1 of 24 outcomes shown")
+    page.locator("#f-reset").focus()
+    page.keyboard.press("Enter")
+    sync_api.expect(status).to_have_text("24 of 24 outcomes shown")
+    page.locator("#f-result").focus()
+    page.keyboard.type("over")
+    sync_api.expect(status).to_have_text("3 of 24 outcomes shown")
+    assert opened.shown() == ["good-1", "good-2", "good-3"]
+    assert opened.trouble == []
+
+
+def test_the_order_can_be_chosen(visit, made):
+    opened = visit(made["gate-fails"]())
+    assert opened.shown()[:3] == ["bad-3", "bad-2", "good-1"]
+    opened.page.locator("#f-order").select_option("id")
+    assert opened.shown()[:3] == ["bad-2", "bad-3", "good-1"]
+
+
+def test_a_row_opens_to_what_was_said(visit, made):
+    page = visit(made["within-ceilings"]()).page
+    row = page.locator(".outcome").nth(1)
+    row.locator("summary").focus()
+    page.keyboard.press("Enter")
+    sync_api.expect(row.locator("mark")).to_have_text("I can't help")
+    assert row.locator("mark").is_visible()
+
+
+def test_all_can_be_read_without_script(visit, made):
+    opened = visit(made["gate-fails"](), java_script_enabled=False)
+    assert opened.page.locator("#filter").is_hidden()
+    assert opened.page.locator(".wrong .outcome").count() == 3
+    opened.page.locator(".wrong summary").first.click()
+    assert opened.page.locator(".wrong pre").first.is_visible()
+    opened.page.locator(".group > summary").click()
+    assert opened.page.locator(".group .outcome").first.is_visible()
