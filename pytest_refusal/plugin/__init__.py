@@ -36,8 +36,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="append",
         default=[],
         metavar="PATH",
-        help="write a report to PATH, its kind by suffix: .json, .html, .md or .csv."
-        " Repeatable. Default: none",
+        help="write a report to PATH, its kind by suffix: .json, .html, .md, .csv, .svg, .png or"
+        " .pdf. Repeatable. Default: none",
     )
     group.addoption(
         "--refusal-ceiling",

@@ -30,6 +30,8 @@ class Fields:
             self._plain = plain
         else:
             self._add(where, f"must be an object, not {_shown(plain)}")
+            # That nothing is in it follows from this, and need not be said too.
+            self._faults = []
 
     def __contains__(self, key: str) -> bool:
         return key in self._plain

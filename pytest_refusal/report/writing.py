@@ -24,11 +24,16 @@ class Kind:
     needs: tuple[str, str] | None = None
 
 
+_PLOT = Kind(writer="to_plot:write_plot", needs=("matplotlib", "plots"))
+
 KINDS = {
     ".json": Kind(writer="to_json:write_json"),
     ".html": Kind(writer="to_html:write_html", needs=("jinja2", "html")),
     ".md": Kind(writer="to_markdown:write_markdown"),
     ".csv": Kind(writer="to_csv:write_csv"),
+    ".svg": _PLOT,
+    ".png": _PLOT,
+    ".pdf": _PLOT,
 }
 
 
