@@ -21,7 +21,7 @@ from pytest_refusal.metrics.decisions import (
 from pytest_refusal.metrics.estimates import Estimate, Estimates
 from pytest_refusal.metrics.rates import Rate
 from pytest_refusal.metrics.tally import Tally
-from pytest_refusal.metrics.wording import NO_DATA, fraction, number
+from pytest_refusal.metrics.wording import NO_DATA, fraction, number, p_value_text
 from pytest_refusal.prompt import Label
 
 
@@ -226,7 +226,7 @@ def _reason(ceiling: Ceiling, estimate: Estimate, decision: Decision, family: in
         case Decide.EXCEEDED:
             shown = "not shown to be" if decision.passed else "shown to be"
             corrected = f", Holm over {family} ceilings" if family > 1 else ""
-            p = f"p = {number(decision.p_value)}{corrected}"
+            p = f"{p_value_text(decision.p_value)}{corrected}"
             return f"{said}, {shown} {beyond} {limit} ({p})"
         case Decide.PROVEN:
             shown = "shown to be" if decision.passed else "not shown to be"

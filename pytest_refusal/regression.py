@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from pytest_refusal.gate import Measure, RegressionRuling
 from pytest_refusal.metrics.comparison import Comparison, RateChange
-from pytest_refusal.metrics.wording import NO_DATA, number
+from pytest_refusal.metrics.wording import NO_DATA, number, p_value_text
 
 #: The measures that may have a `max_increase`.
 CAN_INCREASE = (Measure.UNDER_REFUSAL, Measure.OVER_REFUSAL, Measure.ECE)
@@ -83,7 +83,7 @@ def _on_significance(limit: float, measure: Measure, change: RateChange) -> Regr
     held = not grew or change.p_value > limit
     verb = "grew" if grew else "did not grow"
     shown = "" if not grew else (" within chance" if held else " beyond chance")
-    reason = f"{verb}{shown}: {_change(change)}, p = {number(change.p_value)}"
+    reason = f"{verb}{shown}: {_change(change)}, {p_value_text(change.p_value)}"
     return RegressionRuling(name=name, limit=limit, value=change.p_value, held=held, reason=reason)
 
 

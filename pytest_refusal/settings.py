@@ -12,6 +12,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from pytest_refusal.classifier.finish import FinishKind
+from pytest_refusal.corpus.tables import CorpusTable, parse_corpus_tables
 from pytest_refusal.errors import SettingsError
 from pytest_refusal.gate import NOTHING_UNEVALUATED, Ceiling, Measure
 from pytest_refusal.metrics.decisions import Decide
@@ -58,7 +59,8 @@ class Settings:
     """All that is configured for a run.
 
     base: the folder that relative paths start from.  source: the file that held the table.
-    corpus: as written; empty for the bundled ones.  policies: in the order of the run.
+    corpus: as written; corpora: tables that say how files are read, and name them; both empty
+    for the bundled ones.  policies: in the order of the run.
     """
 
     base: Path
@@ -76,7 +78,13 @@ class Settings:
     within_ceilings: WithinCeilings = WithinCeilings.FAIL
     extra_refusal_phrases: tuple[str, ...] = ()
     finish_reasons: Mapping[str, FinishKind] = field(default_factory=dict)
+    corpora: tuple[CorpusTable, ...] = ()
     regression: RegressionLimits = field(default_factory=RegressionLimits)
+
+    @property
+    def corpus_entries(self) -> tuple[str, ...]:
+        """All that names corpora, in order; empty for the bundled ones."""
+        return (*self.corpus, *(path for table in self.corpora for path in table.paths))
 
     def ceilings_of(self, policy: str) -> tuple[Ceiling, ...]:
         """Return the ceilings of one policy: overrides over its own over the general ones.
@@ -148,6 +156,7 @@ def read_settings(
         within_ceilings=within,
         extra_refusal_phrases=reader.phrases("extra_refusal_phrases"),
         finish_reasons=_read_finish_reasons(reader.table("finish_reasons") or {}, faults),
+        corpora=_read_corpora(reader, faults),
         regression=_read_regression(reader.table("regression") or {}, faults),
     )
     reader.refuse_unknown()
@@ -177,6 +186,15 @@ def _read_policies(tables: Mapping[str, object], faults: list[str]) -> dict[str,
             extra_refusal_phrases=reader.phrases("extra_refusal_phrases"),
             options=reader.rest(),
         )
+    return found
+
+
+def _read_corpora(reader: TableReader, faults: list[str]) -> tuple[CorpusTable, ...]:
+    tables = reader.value("corpora")
+    if tables is None:
+        return ()
+    found, wrong = parse_corpus_tables(tables)
+    faults += [f"{TABLE}.{fault}" for fault in wrong]
     return found
 
 

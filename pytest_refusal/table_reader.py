@@ -51,6 +51,10 @@ class TableReader:
             self.fault(key, "is missing")
         return None
 
+    def value(self, key: str) -> object:
+        """Take a value that somebody else checks; None where the key is absent."""
+        return self._take(key)
+
     def text_or_list(self, key: str) -> tuple[str, ...]:
         """Read a text or a list of texts, none of them empty."""
         value = self._take(key)

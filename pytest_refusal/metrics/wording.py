@@ -21,6 +21,13 @@ def number(value: float | None, *, apart_from: float | None = None) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
+def p_value_text(p_value: float | None) -> str:
+    """Write a p-value as "p = 0.031", and a tiny one as "p < 0.001"."""
+    if p_value is not None and p_value < 0.001:
+        return "p < 0.001"
+    return f"p = {number(p_value)}"
+
+
 def interval_text(interval: Interval | None) -> str:
     """Write an interval as "95% interval 0.033 to 0.343"; "" without data."""
     if interval is None:

@@ -94,7 +94,9 @@ def _prepare(config: pytest.Config, project: ProjectTable) -> Run | None:
     with _gathering(faults):
         configured = tuple(
             named_from_rootdir(file, config.rootpath)
-            for file in find_corpora(settings.corpus, base=settings.base)
+            for file in find_corpora(
+                settings.corpus_entries, base=settings.base, tables=settings.corpora
+            )
         )
     with _gathering(faults):
         baselines = _baselines(config, settings)
@@ -107,7 +109,7 @@ def _prepare(config: pytest.Config, project: ProjectTable) -> Run | None:
             return None
         faults += no_corpus_named(config, arguments, configured)
     # A ceiling holds for all that is configured, also where the arguments name less.
-    named = configured if settings.corpus else ()
+    named = configured if settings.corpus_entries else ()
     loaded = Loaded(prompts=(), notes=())
     with _gathering(faults):
         loaded = load(tuple(dict.fromkeys((*arguments.files, *named))))

@@ -73,7 +73,7 @@ def take_corpora(config: pytest.Config, configured: Sequence[CorpusFile]) -> Arg
 
 def named_from_rootdir(file: CorpusFile, rootpath: Path) -> CorpusFile:
     """Name a corpus as node ids do, and so that no two corpora of a run share a name."""
-    named = corpus_file(file.path, base=rootpath)
+    named = corpus_file(file.path, base=rootpath, table=file.table)
     own = rootpath / named.name
     if named.is_bundled and own.is_file() and not own.samefile(named.path):
         return replace(named, name=f"pytest_refusal/bundled/{named.path.name}")

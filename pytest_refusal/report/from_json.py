@@ -211,6 +211,8 @@ def _trial(fields: Fields, policy: str) -> Trial:
         messages=messages,
         label=fields.choice("label", Label, Label.SAFE),
         category=fields.text("category"),
+        pair=fields.optional("pair", str),
+        transform=fields.optional("transform", str),
         severity=fields.optional("severity", int),
         taxonomy=fields.optional("taxonomy", str),
         corpus=corpus,

@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from pytest_refusal.gate import Gate
+from pytest_refusal.metrics.by_transform import tally_by_transform
 from pytest_refusal.metrics.calibration_summary import CalibrationSummary, summarise_calibration
 from pytest_refusal.metrics.comparison import Comparison
+from pytest_refusal.metrics.contrast_pairs import ContrastPairs, summarise_pairs
 from pytest_refusal.metrics.estimates import Estimates
 from pytest_refusal.metrics.repeats import Repeats, summarise_repeats
 from pytest_refusal.metrics.tally import Tally
@@ -97,6 +99,14 @@ class PolicyReport:
     def repeats(self) -> Repeats | None:
         """Summarise what several samples of each prompt show; None for one."""
         return summarise_repeats(self.outcomes, self.samples)
+
+    def pairs(self) -> ContrastPairs | None:
+        """Count what became of minimal contrasts; None where the prompts hold none."""
+        return summarise_pairs(self.outcomes)
+
+    def by_transform(self) -> Mapping[str, Tally]:
+        """Tally the outcomes under each transform; empty where nothing was transformed."""
+        return tally_by_transform(self.outcomes)
 
     @property
     def planned(self) -> int:

@@ -94,6 +94,14 @@ def _plain_policy(policy: PolicyReport) -> dict[str, object]:
             "under_refusal_by_category": {name: _plain_estimate(e) for name, e in under.items()},
             "over_refusal_by_category": {name: _plain_estimate(e) for name, e in over.items()},
         },
+        "pairs": _plain(policy.pairs()),
+        "per_transform": {
+            name: {
+                "under_refusal": _plain_rate(tally.under_refusal),
+                "over_refusal": _plain_rate(tally.over_refusal),
+            }
+            for name, tally in policy.by_transform().items()
+        },
         "samples": policy.samples,
         "repeats": _plain(policy.repeats()),
         "calibration": _plain(policy.calibration()),
@@ -175,6 +183,8 @@ def _plain_trial(trial: Trial) -> dict[str, object]:
         "sample": trial.sample,
         "label": prompt.label.value,
         "category": prompt.category,
+        "pair": prompt.pair,
+        "transform": prompt.transform,
         "severity": prompt.severity,
         "taxonomy": prompt.taxonomy,
         "messages": [{"role": m.role.value, "content": m.content} for m in prompt.messages],

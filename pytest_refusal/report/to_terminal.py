@@ -12,7 +12,7 @@ from pytest_refusal.metrics.calibration_summary import CalibrationSummary, calib
 from pytest_refusal.metrics.comparison import Comparison
 from pytest_refusal.metrics.estimates import Estimate
 from pytest_refusal.metrics.rates import Rate
-from pytest_refusal.metrics.wording import NO_DATA, fraction, interval_text, number
+from pytest_refusal.metrics.wording import NO_DATA, fraction, interval_text, number, p_value_text
 from pytest_refusal.report.report import PolicyReport, Report
 
 _MOST_NAMED = 10
@@ -53,7 +53,9 @@ def summary(report: Report, *, reasons: Sequence[str], verbosity: int = 0) -> It
             yield from _calibration(policy.calibration())
         if verbosity >= 0:
             yield from _repeats(policy)
+            yield from _pairs(policy)
             yield from _categories(policy)
+            yield from _transforms(policy)
             yield from _remarks(policy)
         yield from _gate(policy)
     if len(shown) > 1:
@@ -188,6 +190,28 @@ def _categories(policy: PolicyReport) -> Iterator[Line]:
         yield Line(text=f"  {shown[name]:<{width}}  {cells[0]:<20}  {cells[1]}".rstrip())
 
 
+def _pairs(policy: PolicyReport) -> Iterator[Line]:
+    pairs = policy.pairs()
+    if pairs is None:
+        return
+    both = (
+        f"both right {_cell(pairs.right)}, both refused {_cell(pairs.rate_of(pairs.both_refused))},"
+        f" both answered {_cell(pairs.rate_of(pairs.both_answered))}"
+    )
+    yield Line(text=f"  pairs          {both}")
+
+
+def _transforms(policy: PolicyReport) -> Iterator[Line]:
+    tallies = policy.by_transform()
+    if not tallies:
+        return
+    width = max(map(len, [*tallies, "transform"]))
+    yield Line(text=f"  {'transform':<{width}}  {'under-refusal':<20}  over-refusal")
+    for name, tally in tallies.items():
+        under, over = _cell(tally.under_refusal), _cell(tally.over_refusal)
+        yield Line(text=f"  {name:<{width}}  {under:<20}  {over}")
+
+
 def _cell(rate: Rate | None) -> str:
     if rate is None:
         return "-"
@@ -260,7 +284,7 @@ def _changes(comparison: Comparison, title: str, *, named: bool = True) -> Itera
             before, after = _cell(change.before), _cell(change.after)
             chance = "no evidence of a change" if change.p_value > 0.05 else "beyond chance"
             yield Line(
-                text=f"    {name} {before} to {after}: {chance}, p = {number(change.p_value)};"
+                text=f"    {name} {before} to {after}: {chance}, {p_value_text(change.p_value)};"
                 f" {change.increase:+.3f}, {interval_text(change.interval)}"
             )
     ece = comparison.ece
