@@ -141,12 +141,10 @@ def _configured_tables(file: Path) -> tuple[CorpusTable, ...]:
         return ()
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise SettingsError([f"pyproject.toml cannot be read: {error}"]) from error
-    return _parsed(tables)
+    return _parsed(tables, where="tool.pytest-refusal.corpora")
 
 
-def _parsed(
-    tables: object, *, where: str = "tool.pytest-refusal.corpora"
-) -> tuple[CorpusTable, ...]:
+def _parsed(tables: object, *, where: str) -> tuple[CorpusTable, ...]:
     parsed, faults = parse_corpus_tables(tables, where=where)
     if faults:
         raise SettingsError(faults)

@@ -46,7 +46,7 @@ def missing_columns(layout: Layout, columns: tuple[str, ...]) -> list[str]:
 
 
 def mapped(
-    rows: Iterator[Row | Broken], layout: Layout, keep: Callable[[Fields], bool] | None = None
+    rows: Iterator[Row | Broken], layout: Layout, keep: Callable[[Fields], bool]
 ) -> Iterator[Row | Broken]:
     """Give rows the names of our fields; empty values and other columns go.
 
@@ -63,7 +63,7 @@ def mapped(
             continue
         theirs = row.fields
         pair_name = pair_of(theirs)  # counted before any row is left out
-        if keep is not None and not keep(theirs):
+        if not keep(theirs):
             continue
         ours: dict[str, object] = dict(layout.constants)
         for name, places in columns:

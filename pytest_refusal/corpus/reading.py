@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -94,7 +94,7 @@ class _FileReader:
         layout = self._layout(sheet, seen)
         if layout is None:
             builder = PromptBuilder(self._file, ours=True, defaults=self._defaults(sheet))
-            rows = rows if not self._table.filter else (row for row in rows if self._keeps(row))
+            rows = (row for row in rows if isinstance(row, Broken) or self._keeps(row.fields))
         else:
             self._columns = (*layout.columns.get("prompt", ()), *layout.languages.values())
             missing = missing_columns(layout, sheet.columns) if sheet.columns else []
@@ -103,7 +103,7 @@ class _FileReader:
             if missing:
                 return
             builder = PromptBuilder(self._file, ours=False, defaults=sheet.defaults)
-            rows = mapped((row for row in rows if self._keeps(row)), layout)
+            rows = mapped(rows, layout, self._keeps)
         try:
             for row in rows:
                 if isinstance(row, Broken):
@@ -140,9 +140,9 @@ class _FileReader:
         own = sheet.defaults or Row(1, {})
         return Row(own.line, {**said, **own.fields}) if said else sheet.defaults
 
-    def _keeps(self, row: Row | Broken) -> bool:
-        return isinstance(row, Broken) or all(
-            any(fnmatchcase(_word(row.fields.get(column)), pattern) for pattern in patterns)
+    def _keeps(self, fields: Mapping[str, object]) -> bool:
+        return all(
+            any(fnmatchcase(_word(fields.get(column)), pattern) for pattern in patterns)
             for column, patterns in self._table.filter
         )
 

@@ -67,14 +67,14 @@ class CorpusTable:
 
 
 def parse_corpus_tables(
-    tables: object, *, where: str = "tool.pytest-refusal.corpora"
+    tables: object, *, where: str = "corpora"
 ) -> tuple[tuple[CorpusTable, ...], list[str]]:
     """Read the value of `corpora`; returns what could be read, and a line for each fault.
 
     where: how the faults call it; the tables in it count from 1.
     """
     if not isinstance(tables, list):
-        return (), [f"{where}: must be [[{where}]] tables, not {shown(tables)}"]
+        return (), [f"{where}: must be a list of tables, [[...corpora]], not {shown(tables)}"]
     faults = [
         f"{where}[{number}]: must be a table, not {shown(plain)}"
         for number, plain in enumerate(tables, start=1)

@@ -178,6 +178,17 @@ def test_a_filter(write: Write, load_as: Load) -> None:
     assert [p.text for p in prompts] == ["One"]
 
 
+def test_a_filter_leaves_pairs_as_they_are(write: Write, load_as: Load) -> None:
+    rows = [
+        f"{kind}{n},{kind} {n}?,{kind},{label},x,"
+        for kind, label in [("homonyms", "safe"), ("contrast_homonyms", "unsafe")]
+        for n in "123"
+    ]
+    write("x.csv", "\n".join(["id,prompt,type,label,focus,note", *rows]))
+    prompts = load_as('[[corpora]]\npath = "x.csv"\nfilter = { id = "*[23]" }\n')
+    assert [prompt.pair for prompt in prompts] == ["homonyms-2", "homonyms-3"] * 2
+
+
 @pytest.mark.parametrize(
     ("encoding", "delimiter"), [("latin-1", ";"), ("utf-16", "\t"), ("cp1252", "|")]
 )
@@ -234,7 +245,7 @@ def test_a_label_that_no_pattern_covers_is_named(write: Write, load_as: Load) ->
     [
         pytest.param(
             'corpora = "x"',
-            [": must be [[tool.pytest-refusal.corpora]] tables, not 'x'"],
+            [": must be a list of tables, [[...corpora]], not 'x'"],
             id="no-tables",
         ),
         pytest.param("corpora = [1]", ["[1]: must be a table, not 1"], id="number"),
@@ -300,7 +311,7 @@ def test_every_fault_of_the_tables_is_told(text: str, expected: list[str]) -> No
     faults = sorted(parsed(text)[1])
     assert len(faults) == len(expected)
     for fault, start in zip(faults, sorted(expected), strict=True):
-        assert fault.startswith(f"tool.pytest-refusal.corpora{start}")
+        assert fault.startswith(f"corpora{start}")
 
 
 def test_the_page_about_corpora_has_every_key() -> None:

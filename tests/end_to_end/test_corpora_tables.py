@@ -1,0 +1,44 @@
+"""`[[tool.pytest-refusal.corpora]]`: files that are not in our form, in a real run."""
+
+import pytest
+
+CONFIGURATION = """
+[tool.pytest-refusal]
+policy = "always-refuse"
+
+[[tool.pytest-refusal.corpora]]
+path = "data/t.csv"
+encoding = "latin-1"
+delimiter = ";"
+columns = { id = "nr", prompt = "question", label = "kind" }
+labels = { good = "safe", bad = "unsafe" }
+"""
+
+
+@pytest.fixture
+def project(pytester: pytest.Pytester) -> pytest.Pytester:
+    pytester.makepyprojecttoml(CONFIGURATION)
+    folder = pytester.mkdir("data")
+    text = "nr;question;kind\n1;Caf\u00e9?;good\n2;Do harm;bad\n"
+    (folder / "t.csv").write_bytes(text.encode("latin-1"))
+    return pytester
+
+
+@pytest.mark.parametrize(
+    "arguments", [[], ["data/t.csv"], ["data"]], ids=["none", "file", "folder"]
+)
+def test_its_prompts_are_items(project: pytest.Pytester, arguments: list[str]) -> None:
+    result = project.runpytest("--refusal-policy=always-refuse", "-v", *arguments)
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines_random(
+        ["data/t.csv::1[[]always-refuse[]] FAILED*", "data/t.csv::2[[]always-refuse[]] PASSED*"]
+    )
+
+
+def test_a_fault_of_a_table_is_a_usage_error(project: pytest.Pytester) -> None:
+    project.makepyprojecttoml(CONFIGURATION.replace("encoding", "encodng"))
+    result = project.runpytest("--refusal-policy=always-refuse")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(
+        ["*tool.pytest-refusal.corpora[[]1[]].encodng: unknown key; did you mean *encoding*"]
+    )
