@@ -1,7 +1,8 @@
 """What an idle run of pytest pays for the plugin, against a run without it measured beside it.
 
-Run as `python tests/benchmarks/bench_idle.py`.  Both kinds of run take turns, so that a busy
-machine slows both; the promise is a difference below 10 ms.
+Run as `python tests/benchmarks/bench_idle.py`.  Both kinds of run take turns, and the quickest of
+each is compared: whatever else the machine does only ever adds.  The promise is a difference
+below 10 ms.
 """
 
 import os
@@ -12,7 +13,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-PAIRS = 21
+PAIRS = 31
 PROMISED_MS = 10
 
 
@@ -24,10 +25,10 @@ def main() -> None:
             used["with"].append(cpu_ms(folder, "-p", "pytest_refusal.plugin"))
             used["without"].append(cpu_ms(folder))
     for kind, times in used.items():
-        print(f"{kind:>10}: median {statistics.median(times):6.1f} ms of CPU, n = {len(times)}")
-    differences = [a - b for a, b in zip(*used.values(), strict=True)]
-    more = statistics.median(differences)
-    print(f"difference: median {more:6.1f} ms (promised: below {PROMISED_MS})")
+        quickest, median = min(times), statistics.median(times)
+        print(f"{kind:>10}: quickest {quickest:6.1f}, median {median:6.1f} ms of CPU")
+    more = min(used["with"]) - min(used["without"])
+    print(f"difference: quickest {more:6.1f} ms (promised: below {PROMISED_MS})")
     sys.exit(more >= PROMISED_MS)
 
 
