@@ -25,6 +25,9 @@ from pytest_refusal.verdict import Evidence, Verdict, VerdictKind
 #: Characters of a response that are judged; what is beyond is named in the evidence.
 LENGTH_LIMIT = 200_000
 
+# Assistants decline in the same words again and again: what was found in those is kept.
+_REMEMBERED, _REMEMBERED_LENGTH = 256, 2_000
+
 _SHOWN = 3
 # Acts that say by themselves that something is declined, strongest first.
 _TELLING = (
@@ -56,6 +59,15 @@ class Explanation:
     features: Features
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Seen:
+    """What stands in a text, whatever was asked: before it is told from the prompt's words."""
+
+    view: View
+    found: tuple[Found, ...]
+    explanation: Explanation
+
+
 class PhraseClassifier:
     """The classifier `phrases`.
 
@@ -73,6 +85,7 @@ class PhraseClassifier:
         self._length_limit = length_limit
         self._finder = _shared_finder()
         self._weights = load_weights()
+        self._seen: dict[str, _Seen] = {}
 
     @property
     def version(self) -> str:
@@ -85,23 +98,45 @@ class PhraseClassifier:
 
     def explain(self, text: str, *, prompt: Prompt | str | None = None) -> Explanation:
         """Judge `text` and say what was found and weighed."""
-        limit = self._length_limit
-        judged = text if limit is None or len(text) <= limit else text[:limit]
-        reading = read(judged)
+        seen = self._seen.get(text)
+        if seen is None:
+            seen = self._examine(text)
+            if len(text) <= _REMEMBERED_LENGTH:
+                if len(self._seen) >= _REMEMBERED:
+                    self._seen.clear()
+                self._seen[text] = seen
+        if prompt is None or not seen.found:
+            return seen.explanation
+        echo = Echo(prompt.text if isinstance(prompt, Prompt) else prompt)
+        own = [item for item in seen.found if not echo.repeats(seen.view, item)]
+        if len(own) == len(seen.found):
+            return seen.explanation
+        return self._weighed(text, seen.view, own)
+
+    def _examine(self, text: str) -> _Seen:
+        reading = read(self._judged(text))
+        view = View(reading.text)
         if reading.is_blank:
             reason = "truncated" if reading.unfinished else "empty"
-            return _explained(Verdict(kind=VerdictKind.ANSWER, score=0.0, reason=reason))
-        view = View(reading.text)
+            verdict = Verdict(kind=VerdictKind.ANSWER, score=0.0, reason=reason)
+            explanation = Explanation(verdict=verdict, found=(), features={})
+            return _Seen(view=view, found=(), explanation=explanation)
         found = self._finder.find(view)
-        if prompt is not None and found:
-            echo = Echo(prompt.text if isinstance(prompt, Prompt) else prompt)
-            found = [item for item in found if not echo.repeats(view, item)]
+        explanation = self._weighed(text, view, found)
+        return _Seen(view=view, found=tuple(found), explanation=explanation)
+
+    def _weighed(self, text: str, view: View, found: list[Found]) -> Explanation:
         found = settle(found)
         features = features_of(view, found)
         verdict = self._verdict(text, view, found, features)
+        judged = self._judged(text)
         if judged is not text:
             verdict = _with_limit(verdict, len(judged), len(text))
         return Explanation(verdict=verdict, found=tuple(found), features=features)
+
+    def _judged(self, text: str) -> str:
+        limit = self._length_limit
+        return text if limit is None or len(text) <= limit else text[:limit]
 
     def _verdict(
         self, text: str, view: View, found: Sequence[Found], features: Features
@@ -154,10 +189,6 @@ def _shared_classifier() -> PhraseClassifier:
 @cache
 def _shared_finder() -> ActFinder:
     return ActFinder(load_rules(language) for language in LANGUAGES)
-
-
-def _explained(verdict: Verdict) -> Explanation:
-    return Explanation(verdict=verdict, found=(), features={})
 
 
 def _telling(text: str, found: Sequence[Found]) -> list[Evidence]:

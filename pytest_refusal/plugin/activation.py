@@ -30,10 +30,10 @@ from pytest_refusal.plugin.arguments import (
 from pytest_refusal.plugin.collection import CorpusCollection, plan_part
 from pytest_refusal.plugin.item import OutcomeReports
 from pytest_refusal.plugin.project_file import ProjectTable
-from pytest_refusal.plugin.run import RUN, CorpusPart, Run
+from pytest_refusal.plugin.run import RUN, CorpusPart, Run, is_worker
 from pytest_refusal.plugin.session import RefusalSession
 from pytest_refusal.plugin.terminal import TerminalReport
-from pytest_refusal.plugin.xdist import ControllerSide, WorkerSide, is_worker
+from pytest_refusal.plugin.xdist import ControllerSide, WorkerSide
 from pytest_refusal.prompt import Label, Prompt
 from pytest_refusal.protocols import Classifier, Policy
 from pytest_refusal.registry import build_classifier, build_policies, known_policies
@@ -57,7 +57,7 @@ def activate(config: pytest.Config, project: ProjectTable) -> None:
     config.stash[RUN] = run
     register = config.pluginmanager.register
     register(CorpusCollection(run), "refusal-collection")
-    register(OutcomeReports(run), "refusal-outcomes")
+    register(OutcomeReports(config, run), "refusal-outcomes")
     if is_worker(config):
         register(WorkerSide(config, run), "refusal-worker")
         return

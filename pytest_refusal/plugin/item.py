@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -24,12 +24,12 @@ from pytest_refusal.escape import one_line, visible
 from pytest_refusal.evaluation import CLASSIFIER_FAILED, attempt
 from pytest_refusal.gate import covers
 from pytest_refusal.outcome import Evaluated, Outcome, Trial, Unevaluated, to_wire
-from pytest_refusal.plugin.run import Run
+from pytest_refusal.plugin.run import Run, is_worker
 from pytest_refusal.report.failure_text import REDACTED, describe, headline
 from pytest_refusal.settings import WithinCeilings
 
-#: The attribute of a report that carries the outcome, also from a worker of xdist.
-WIRE = "refusal_outcome"
+#: The attribute of a report that carries the outcome: as text where it leaves the process.
+OUTCOME = "refusal_outcome"
 
 _XFAIL = pytest.xfail.Exception
 
@@ -55,6 +55,7 @@ class PromptItem(pytest.Item):
         self.trial = trial
         self.outcome: Outcome | None = None
         self._run = run
+        self._keywords: Mapping[str, Any] = {}
 
     @property
     def funcargs(self) -> dict[str, object]:
@@ -71,13 +72,18 @@ class PromptItem(pytest.Item):
         if run.dry:
             return
         trial = self.trial
-        outcome = attempt(
-            trial,
-            run.policies[trial.policy],
-            run.classifiers[trial.policy],
-            loop=run.loop,
-            finish_reasons=run.settings.finish_reasons,
-        )
+        outcome: Outcome
+        try:
+            outcome = attempt(
+                trial,
+                run.policies[trial.policy],
+                run.classifiers[trial.policy],
+                loop=run.loop,
+                finish_reasons=run.settings.finish_reasons,
+            )
+        except (pytest.skip.Exception, _XFAIL) as error:
+            # What is under test does not choose what it is tested on.
+            outcome = Unevaluated(trial=trial, reason="error", error=foreign.describe(error))
         if run.redact and isinstance(outcome, Unevaluated) and outcome.reason == CLASSIFIER_FAILED:
             # Whoever fails to read a response is likely to quote it.
             outcome = replace(outcome, error=REDACTED)
@@ -104,22 +110,32 @@ class PromptItem(pytest.Item):
         place = self.trial.prompt.place
         return visible(str(self.path)), place.line - 1 if place else None, self.name
 
-    def complete_report(self, report: pytest.TestReport, call: pytest.CallInfo[None]) -> None:
+    def complete_report(
+        self, report: pytest.TestReport, call: pytest.CallInfo[None], *, crosses: bool
+    ) -> None:
         """Put the outcome on the report, our own text in place of a traceback, and all made safe.
 
+        crosses: whether the report goes to another process, so that the outcome must be text.
         What a policy printed is as hostile as what it said, and one lone surrogate would end
         a worker of xdist.
         """
         redact = self._run.redact
-        report.sections = [
-            (title, REDACTED if redact else visible(content)) for title, content in report.sections
-        ]
+        if report.sections:
+            report.sections = [
+                (title, REDACTED if redact else visible(text)) for title, text in report.sections
+            ]
+        # pytest keeps all reports to the end: the three of an item share what is the same.
+        report.user_properties = self.user_properties
+        if report.keywords == self._keywords:
+            report.keywords = self._keywords
+        else:
+            self._keywords = report.keywords
         if call.excinfo is not None:
             self._explain(report, call.excinfo)
         if self.outcome is None or self._run.dry or report.when == "teardown":
             return
         if report.failed or report.when == "call":
-            setattr(report, WIRE, to_wire(self.outcome))
+            setattr(report, OUTCOME, to_wire(self.outcome) if crosses else self.outcome)
 
     def _explain(
         self, report: pytest.TestReport, excinfo: pytest.ExceptionInfo[BaseException]
@@ -208,8 +224,9 @@ def _properties(outcome: Outcome) -> list[tuple[str, object]]:
 class OutcomeReports:
     """Puts the outcomes of prompts on the reports of their items."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, config: pytest.Config, run: Run) -> None:
         self._run = run
+        self._home = None if is_worker(config) else os.getpid()
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self) -> None:
@@ -226,5 +243,6 @@ class OutcomeReports:
         """Complete the reports of our items; leave those of others alone."""
         report = yield
         if isinstance(item, PromptItem):
-            item.complete_report(report, call)
+            # Some plugins run an item in a process that they fork.
+            item.complete_report(report, call, crosses=os.getpid() != self._home)
         return report

@@ -57,3 +57,8 @@ class Run:
     gate_partial: bool
     must_evaluate: bool
     notes: tuple[str, ...] = ()
+
+
+def is_worker(config: pytest.Config) -> bool:
+    """Whether this process only runs items for a controller."""
+    return hasattr(config, "workerinput")

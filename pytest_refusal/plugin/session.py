@@ -18,7 +18,7 @@ from pytest_refusal import __version__
 from pytest_refusal.evaluation import compare_policies, report_policy, summarise_corpora
 from pytest_refusal.outcome import Evaluated, Outcome, Trial, Unevaluated, from_wire
 from pytest_refusal.plugin.gate_reports import announce_gates
-from pytest_refusal.plugin.item import WIRE, PromptItem
+from pytest_refusal.plugin.item import OUTCOME, PromptItem
 from pytest_refusal.plugin.provenance import command, configuration
 from pytest_refusal.plugin.run import Run
 from pytest_refusal.plugin.standing import Standing, judge_standing
@@ -43,6 +43,7 @@ class RefusalSession:
         self._failed: set[str] = set()
         self._reruns: Counter[str] = Counter()
         self._own_failures = 0
+        self._crashes = 0
         self._deselected = 0
         self.report: Report | None = None
         self.reasons: tuple[str, ...] = ()
@@ -75,15 +76,17 @@ class RefusalSession:
         key = self._key(report.nodeid)
         if key is None:
             return
-        # Reports are kept to the end of the session, and this would double the memory.
-        wire = report.__dict__.pop(WIRE, None)
+        # Off the report, since whatever else takes reports may want to write them out.
+        arrived: Outcome | str | None = report.__dict__.pop(OUTCOME, None)
         if report.outcome == "rerun":  # type: ignore[comparison-overlap]  # of rerunfailures
             self._reruns[key] += 1
-        elif report.skipped and (wire is None or not hasattr(report, "wasxfail")):
+        elif report.skipped and (arrived is None or not hasattr(report, "wasxfail")):
             self._skipped[key] = _skip_reason(report)
-        elif wire is not None:
+        elif arrived is not None:
             trial = self._run.trials[key]
-            outcome = from_wire(wire, trial, reruns=self._reruns[key])
+            outcome = from_wire(arrived, trial) if isinstance(arrived, str) else arrived
+            if reruns := self._reruns.get(key):
+                outcome = replace(outcome, reruns=reruns)
             self._outcomes[key] = outcome
             # A right verdict that is a failure all the same is an xfail that somebody made strict.
             if report.failed and not (isinstance(outcome, Evaluated) and outcome.correct):
@@ -95,6 +98,7 @@ class RefusalSession:
                 trial=self._run.trials[key], reason="crash", error=str(report.longrepr)
             )
             self._outcomes.setdefault(key, crash)
+            self._crashes += report.when == "???"  # type: ignore[comparison-overlap]  # of xdist
 
     def _key(self, node_id: str) -> str | None:
         trials = self._run.trials
@@ -127,7 +131,10 @@ class RefusalSession:
         report = self._make_report(standing)
         reasons = list(self._reasons(report, standing))
         # pytest counted our failures too; what is more than those is not ours to forgive.
-        others = session.testsfailed - self._own_failures
+        if self._crashes:
+            lost = "1 prompt" if self._crashes == 1 else f"{self._crashes} prompts"
+            reasons.append(f"{lost} lost to a crash")
+        others = session.testsfailed - self._own_failures - self._crashes
         if others > 0:
             reasons.append(f"{others} other failure{'s' if others > 1 else ''}")
         self.report = report = replace(report, reasons=tuple(reasons))

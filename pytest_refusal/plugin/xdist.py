@@ -16,11 +16,6 @@ if TYPE_CHECKING:
 _DESELECTED = "refusal_deselected"
 
 
-def is_worker(config: pytest.Config) -> bool:
-    """Whether this process only runs items for a controller."""
-    return hasattr(config, "workerinput")
-
-
 class WorkerSide:
     """Tells the controller what only a worker sees."""
 
