@@ -213,6 +213,6 @@ def shown(value: object) -> str:
 
 
 def closest(word: str, known: Iterable[str]) -> str:
-    """Say which known word was probably meant: "; did you mean 'x'?", or nothing."""
+    """Say which known word was probably meant: '; did you mean "x"?', or nothing."""
     match = get_close_matches(word, list(known), n=1)
-    return f"; did you mean {match[0]!r}?" if match else ""
+    return f'; did you mean "{match[0]}"?' if match else ""

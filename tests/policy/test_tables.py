@@ -38,10 +38,10 @@ def test_a_table_becomes_a_value() -> None:
     ("changed", "told"),
     [
         ({"type": "opnai"}, "policies.p.type: must be one of openai, anthropic, gemini"),
-        ({"type": "opnai"}, "did you mean 'openai'?"),
+        ({"type": "opnai"}, 'did you mean "openai"?'),
         ({"model": None}, "policies.p.model: is missing"),
         ({"model": ""}, "policies.p.model: must be a text that is not empty, not ''"),
-        ({"temprature": 1}, "policies.p.temprature: unknown key; did you mean 'temperature'?"),
+        ({"temprature": 1}, 'policies.p.temprature: unknown key; did you mean "temperature"?'),
         ({"temperature": "hot"}, "must be a number from 0 to 10, not 'hot'"),
         ({"temperature": True}, "must be a number from 0 to 10, not True"),
         ({"concurrency": 0}, "must be a whole number from 1 to 1000, not 0"),
