@@ -25,6 +25,7 @@ _ROLES: Mapping[object, Role] = {role.value: role for role in Role}
 _LABEL_NAMES = tuple(label.value for label in Label)
 _ROLE_NAMES = tuple(role.value for role in Role)
 _MESSAGE_FIELDS = ("role", "content")
+_MAP_LABELS = ' (other words are mapped as labels = { "harm*" = "unsafe" }, in pyproject.toml)'
 _TAG_SEPARATOR = re.compile(r"[;,]")
 _WHOLE_NUMBER = re.compile(r"[+-]?[0-9]{1,9}", re.ASCII)
 
@@ -193,7 +194,8 @@ class PromptBuilder:
             label = _LABELS.get(value if self._ours else value.strip().casefold())
             if label is not None:
                 return label
-        self._fault(_not_one_of("the label", value, _LABEL_NAMES))
+        how = "" if self._ours else _MAP_LABELS
+        self._fault(_not_one_of("the label", value, _LABEL_NAMES) + how)
         return None
 
     def _severity(self, value: object, _name: str) -> int | None:

@@ -16,6 +16,9 @@ from pytest_refusal.prompt import Label, Prompt
 
 _FINAL = ".,;:!?\u2026\u3002\uff0e\uff0c\u3001\uff01\uff1f\uff1b\uff1a\u061f\u06d4\u0964"
 
+#: How many corpora a note names before it only counts them.
+NAMED = 5
+
 #: What cannot be measured without the other label.
 _MISSING_RATE = {Label.SAFE: "under-refusal", Label.UNSAFE: "over-refusal"}
 
@@ -125,7 +128,8 @@ def _one_label(prompts: Iterable[Prompt]) -> list[Note]:
         text = f"all prompts are {label.value}: {_MISSING_RATE[label]} cannot be measured"
     else:
         parts = [f"{one_line(corpus)} (all {label.value})" for corpus, label in single.items()]
-        text = f"corpora with one label only: {', '.join(parts)}"
+        more = f" and {len(parts) - NAMED} more" if len(parts) > NAMED else ""
+        text = f"corpora with one label only: {', '.join(parts[:NAMED])}{more}"
     count = sum(counts[entry] for entry in single.items())
     return [Note(kind=NoteKind.ONE_LABEL, text=text, count=count, corpora=tuple(single))]
 

@@ -144,7 +144,10 @@ def test_cells_may_be_large_and_hold_nul(write: Write) -> None:
             [
                 "2: the prompt is empty",
                 '3: the label is missing; allowed are "safe" and "unsafe"',
-                '4: the label is "maybe"; allowed are "safe" and "unsafe"',
+                (
+                    '4: the label is "maybe"; allowed are "safe" and "unsafe" (other words are '
+                    'mapped as labels = { "harm*" = "unsafe" }, in pyproject.toml)'
+                ),
                 '5: the severity is "2.5"; it must be a whole number from 1 to 5',
             ],
             id="cells",
@@ -180,7 +183,8 @@ def test_what_goes_wrong_all_through_a_file_is_counted(faults_of: FaultsOf) -> N
     faults = faults_of(("c.csv", text))
     assert len(faults) == 21
     assert faults[19] == (
-        'c.csv:21: the label is "bad"; allowed are "safe" and "unsafe" '
+        'c.csv:21: the label is "bad"; allowed are "safe" and "unsafe" (other words are mapped '
+        'as labels = { "harm*" = "unsafe" }, in pyproject.toml) '
         "(and 80 more prompts of this file)"
     )
 

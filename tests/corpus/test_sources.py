@@ -117,7 +117,7 @@ def test_a_file_of_the_user_goes_before_a_bundled_name(tmp_path: Path) -> None:
         pytest.param("corpus/b.tml", ['no such file or folder; did you mean "b.toml"?'], id="typo"),
         pytest.param(
             "xstest",
-            ["Nothing is downloaded", '"taxonomy" and "lookalikes"', '"data/xstest.csv"'],
+            ["Nothing is downloaded", 'Bundled are "taxonomy", "lookalikes"', '"data/xstest.csv"'],
             id="published-set",
         ),
         pytest.param("taxonmy", ['did you mean "taxonomy"?'], id="bundled-typo"),

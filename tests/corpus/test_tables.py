@@ -237,7 +237,11 @@ def test_a_label_that_no_pattern_covers_is_named(write: Write, load_as: Load) ->
     write("t.csv", "prompt,label\nHi,ok\nYou,hmm\n")
     with pytest.raises(CorpusError) as caught:
         load_as('[[corpora]]\npath = "t.csv"\nlabels = { ok = "safe" }\n')
-    assert caught.value.faults == ('t.csv:3: the label is "hmm"; allowed are "safe" and "unsafe"',)
+    (fault,) = caught.value.faults
+    assert fault == (
+        't.csv:3: the label is "hmm"; allowed are "safe" and "unsafe" (other words are mapped as '
+        'labels = { "harm*" = "unsafe" }, in pyproject.toml)'
+    )
 
 
 @pytest.mark.parametrize(
