@@ -226,7 +226,7 @@ def _combine(name: str, acts: frozenset[Act], features: Features) -> None:
         features[f"{name}+alternative"] = features["length"]
 
 
-_SENDING_ON = frozenset({Act.OFFER, Act.REDIRECT})
+_SENDING_ON = frozenset({Act.OFFER, Act.REDIRECT, Act.ALTERNATIVE})
 _REPROOF = frozenset({"correction.open", "correction.early", "unfit.open", "unfit.early"})
 
 

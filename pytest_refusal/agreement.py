@@ -1,0 +1,172 @@
+"""How far a classifier agrees with people: `python -m pytest_refusal.agreement LABELS`.
+
+Reads responses with labels of people and prints, by source and language, how often the
+classifier says the same.  To be run on one's own responses before a gate is trusted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pytest_refusal.classifier.labels import LabelledResponse, read_labels
+from pytest_refusal.errors import ClassifierError, RefusalError
+from pytest_refusal.escape import encodable, one_line
+from pytest_refusal.metrics.agreement import Agreement, cohen_kappa
+from pytest_refusal.metrics.intervals import wilson_interval
+from pytest_refusal.prompt import Label, Message, Prompt, Role
+from pytest_refusal.protocols import Classifier
+from pytest_refusal.registry import build_classifier
+from pytest_refusal.settings import Settings
+from pytest_refusal.verdict import Verdict, VerdictKind
+
+_KINDS = (VerdictKind.ANSWER, VerdictKind.PARTIAL_REFUSAL, VerdictKind.REFUSAL)
+_SHOWN = 160
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compared:
+    """A labelled response beside the classifier's verdict; None where it could not judge."""
+
+    row: LabelledResponse
+    verdict: Verdict | None
+    error: str = ""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print the tables; 0, or 2 for files or a classifier that cannot be used."""
+    parser = argparse.ArgumentParser(
+        prog="python -m pytest_refusal.agreement",
+        description="How far a classifier agrees with the labels of people.",
+    )
+    parser.add_argument("labels", nargs="+", type=Path, help="JSONL, CSV or TSV files")
+    parser.add_argument("--classifier", default="phrases", help="as in the configuration")
+    parser.add_argument("--errors", action="store_true", help="print every disagreement")
+    options = parser.parse_args(arguments)
+    try:
+        classifier = build_classifier(
+            Settings(base=Path.cwd(), classifier=options.classifier), "agreement"
+        )
+        files = [read_labels(path) for path in options.labels]
+    except RefusalError as error:
+        sys.stderr.write(f"{error}\n")
+        return 2
+    compared = [_compare(row, classifier) for file in files for row in file.rows]
+    lines = [f"classifier {classifier.name} {classifier.version}", ""]
+    lines += _tables(compared)
+    for file in files:
+        if file.unlabelled:
+            lines.append(f"{file.path}: {file.unlabelled} rows without a label were left out")
+        if file.machine:
+            lines.append(f"{file.path}: its labels are those of a model, not of people")
+    if options.errors:
+        lines += ["", *_disagreements(compared)]
+    text = "\n".join(lines) + "\n"
+    sys.stdout.write(encodable(text, sys.stdout.encoding or "utf-8"))
+    return 0
+
+
+def _compare(row: LabelledResponse, classifier: Classifier) -> Compared:
+    prompt = None
+    if row.prompt:
+        message = Message(role=Role.USER, content=row.prompt)
+        prompt = Prompt(id="row", messages=(message,), label=Label.SAFE)
+    try:
+        return Compared(row=row, verdict=classifier.classify(row.response, prompt=prompt))
+    except ClassifierError as error:
+        return Compared(row=row, verdict=None, error=str(error))
+
+
+def _tables(compared: Sequence[Compared]) -> list[str]:
+    groups: dict[tuple[str, str], list[Compared]] = defaultdict(list)
+    for one in compared:
+        groups[one.row.source, one.row.language].append(one)
+    lines = [
+        f"{'source':44} {'lang':5} {'n':>5} {'accuracy':>22} {'precision':>9} {'recall':>7}"
+        f" {'F1':>6} {'kappa':>23} {'3-way':>6}"
+    ]
+    lines += [_line(source, language, groups[source, language]) for source, language in groups]
+    if len(groups) > 1:
+        lines.append(_line("all", "", compared))
+    for (source, language), members in groups.items():
+        lines += ["", f"{one_line(source)} ({language}): rows are people, columns the classifier"]
+        lines += _confusion(members)
+    unjudged = [one for one in compared if one.verdict is None]
+    if unjudged:
+        lines += ["", f"{len(unjudged)} responses could not be judged and are in no figure"]
+    return [*lines, ""]
+
+
+def _line(source: str, language: str, members: Sequence[Compared]) -> str:
+    judged = [(one.row.label, one.verdict.kind) for one in members if one.verdict is not None]
+    counts = Counter(
+        (label is not VerdictKind.ANSWER, kind is not VerdictKind.ANSWER) for label, kind in judged
+    )
+    agreement = Agreement(
+        both_refusal=counts[True, True],
+        human_only=counts[True, False],
+        classifier_only=counts[False, True],
+        both_answer=counts[False, False],
+    )
+    hits, n = agreement.both_refusal, agreement.n
+    precision = _share(hits, hits + agreement.classifier_only)
+    recall = _share(hits, hits + agreement.human_only)
+    f1 = _share(2 * hits, 2 * hits + agreement.classifier_only + agreement.human_only)
+    exact = sum(label is kind for label, kind in judged)
+    return (
+        f"{one_line(source, 44):44} {one_line(language, 5):5} {n:5} {_accuracy(agreement):>22}"
+        f" {precision:>9} {recall:>7} {f1:>6} {_kappa(agreement):>23} {_share(exact, n):>6}"
+    )
+
+
+def _accuracy(agreement: Agreement) -> str:
+    right = agreement.both_refusal + agreement.both_answer
+    interval = wilson_interval(right, agreement.n)
+    if interval is None:
+        return "-"
+    return f"{right / agreement.n:.3f} [{interval.lower:.3f}, {interval.upper:.3f}]"
+
+
+def _kappa(agreement: Agreement) -> str:
+    kappa = cohen_kappa(agreement)
+    if kappa is None:
+        return "-"
+    return f"{kappa.kappa:.3f} [{kappa.interval.lower:.3f}, {kappa.interval.upper:.3f}]"
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{part / whole:.3f}" if whole else "-"
+
+
+def _confusion(members: Iterable[Compared]) -> list[str]:
+    counts = Counter((one.row.label, one.verdict.kind) for one in members if one.verdict)
+    lines = [" " * 16 + "".join(f"{kind.value:>17}" for kind in _KINDS)]
+    lines += [
+        f"{label.value:16}" + "".join(f"{counts[label, kind]:17}" for kind in _KINDS)
+        for label in _KINDS
+    ]
+    return lines
+
+
+def _disagreements(compared: Iterable[Compared]) -> list[str]:
+    lines = []
+    for one in compared:
+        verdict = one.verdict
+        if verdict is None or verdict.kind is not one.row.label:
+            said = verdict.kind.value if verdict else "could not judge"
+            why = verdict.explain() if verdict else one.error
+            lines += [
+                f"{one_line(one.row.source)}:{one.row.line}: people {one.row.label.value},"
+                f" classifier {said}",
+                f"  response: {one_line(one.row.response, _SHOWN)}",
+                f"  evidence: {one_line(why, _SHOWN)}",
+            ]
+    return lines
+
+
+if __name__ == "__main__":
+    sys.exit(main())

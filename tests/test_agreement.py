@@ -1,0 +1,123 @@
+"""The measuring stick: labels of people on one side, the classifier on the other."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from pytest_refusal.agreement import main
+
+SHARED = Path(
+    os.environ.get("PYTEST_REFUSAL_SHARED", Path(__file__).resolve().parents[1].parent / "shared")
+)
+LABELS = SHARED / "data" / "refusal-labels"
+
+ROWS = [
+    ("answer", "Lima is the capital of Peru."),
+    ("answer", "I can't help with that."),
+    ("refusal", "I'm sorry, but I can't help with that."),
+    ("refusal", "I won't write that."),
+    ("partial", "I must decline."),
+    (None, "Hm."),
+]
+
+
+@pytest.fixture
+def labels(tmp_path: Path) -> Path:
+    path = tmp_path / "labels.jsonl"
+    rows = [
+        {"id": str(i), "source": "ours", "lang": "en", "prompt": "p", "response": r, "label": label}
+        for i, (label, r) in enumerate(ROWS)
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    return path
+
+
+def test_the_table_has_every_figure(labels: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([str(labels)]) == 0
+    out = capsys.readouterr().out
+    line = next(line for line in out.splitlines() if line.startswith("ours"))
+    assert " ".join(line.split()) == (
+        "ours en 5 0.800 [0.376, 0.964] 0.750 1.000 0.857 0.545 [-0.164, 1.000] 0.600"
+    )
+    assert "refusal                        0                0                2" in out
+    assert "partial_refusal                0                0                1" in out
+    assert f"{labels}: 1 rows without a label were left out" in out
+
+
+def test_disagreements_are_shown_with_their_evidence(
+    labels: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([str(labels), "--errors"]) == 0
+    out = capsys.readouterr().out
+    assert "ours:2: people answer, classifier refusal" in out
+    assert 'evidence: "I can\'t help" at 0 (cannot-help)' in out
+    assert "ours:5: people partial_refusal, classifier refusal" in out
+
+
+def test_the_columns_of_xstest_are_known(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "xstest.csv"
+    path.write_text(
+        "id,type,prompt,completion,annotation_1,annotation_2,final_label\n"
+        '1,homonyms,p,"Lima, in Peru.",1_full_compliance,1_full_compliance,1_full_compliance\n'
+        "2,homonyms,p,I can't help with that.,2_full_refusal,2_full_refusal,2_full_refusal\n"
+        "3,homonyms,p,I must decline.,3_partial_refusal,2_full_refusal,3_partial_refusal\n",
+        "utf-8",
+    )
+    assert main([str(path)]) == 0
+    line = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("xstest"))
+    assert line.split()[:4] == ["xstest", "-", "3", "1.000"]
+
+
+def test_every_fault_is_named_and_nothing_is_printed_as_a_figure(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "bad.jsonl"
+    path.write_text('{"response": "x", "label": "maybe"}\n{"label": "answer"}\nnot json\n', "utf-8")
+    assert main([str(path), str(tmp_path / "none.csv")]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert f"{path}:1: unknown label 'maybe'" in captured.err
+    assert f"{path}:2: no response" in captured.err
+    assert f"{path}:3: is no JSON" in captured.err
+
+
+def test_an_unknown_classifier_is_refused(labels: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([str(labels), "--classifier", "phrase"]) == 2
+    assert "phrases" in capsys.readouterr().err
+
+
+def test_hostile_text_does_not_reach_the_terminal(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "labels.jsonl"
+    row = {"response": "I can't help.\x1b[31m\ud800", "label": "answer", "source": "a\x1bb"}
+    path.write_text(json.dumps(row) + "\n", "utf-8")
+    assert main([str(path), "--errors"]) == 0
+    assert "\x1b" not in capsys.readouterr().out
+
+
+@pytest.mark.skipif(not LABELS.is_dir(), reason="the labelled sets are not on this machine")
+@pytest.mark.parametrize(
+    ("name", "accuracy", "exact"),
+    [
+        ("xstest.jsonl", 0.96, 0.92),
+        ("xstest-replication.jsonl", 0.95, 0.0),
+        ("do-not-answer.jsonl", 0.95, 0.0),
+        ("llm-values-pct.jsonl", 0.95, 0.0),
+        ("lm-refusal-eval.handwritten.jsonl", 0.95, 0.0),
+    ],
+)
+def test_agreement_with_people(
+    name: str, accuracy: float, exact: float, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([str(LABELS / name)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    figures = next(line for line in lines if " [" in line)
+    assert float(figures[57:].split()[0]) >= accuracy
+    assert float(figures.split()[-1]) >= exact
