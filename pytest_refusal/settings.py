@@ -120,6 +120,7 @@ class Overrides:
 
     policies: tuple[str, ...] = ()
     ceilings: tuple[str, ...] = ()
+    classifier: str | None = None
 
 
 def read_settings(
@@ -139,13 +140,14 @@ def read_settings(
     policies = _split_policies(reader.text_or_list("policy"), f"{TABLE}.policy", faults)
     if overrides.policies:
         policies = _split_policies(overrides.policies, "--refusal-policy", faults)
+    configured = reader.text("classifier")
     within = reader.choice("within_ceilings", WithinCeilings, WithinCeilings.FAIL)
     settings = Settings(
         base=base,
         source=source,
         corpus=reader.text_or_list("corpus"),
         policies=policies,
-        classifier=reader.text("classifier") or "phrases",
+        classifier=overrides.classifier or configured or "phrases",
         ece_bins=reader.integer("ece_bins", 10, low=1, high=1000),
         samples=reader.integer("samples", 1, low=1, high=1000),
         interval=reader.choice("interval", IntervalMethod, IntervalMethod.WILSON, OF_RATES),

@@ -40,6 +40,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         " .pdf. Repeatable. Default: none",
     )
     group.addoption(
+        "--refusal-classifier",
+        metavar="NAME",
+        help="judge the responses with this classifier: phrases, or module:attribute for one of"
+        " your own. Default: `classifier` in [tool.pytest-refusal], else phrases",
+    )
+    group.addoption(
         "--refusal-ceiling",
         action="append",
         default=[],

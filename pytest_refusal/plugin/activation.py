@@ -75,7 +75,9 @@ def _prepare(config: pytest.Config, project: ProjectTable) -> Run | None:
         base=project.source.parent if project.source else config.rootpath,
         source=project.source,
         overrides=Overrides(
-            policies=tuple(option.refusal_policy), ceilings=tuple(option.refusal_ceiling)
+            policies=tuple(option.refusal_policy),
+            ceilings=tuple(option.refusal_ceiling),
+            classifier=option.refusal_classifier,
         ),
     )
     faults: list[str] = []
