@@ -8,6 +8,7 @@ import codecs
 import json
 import os
 import re
+import string
 import unicodedata
 from collections import Counter, defaultdict
 from itertools import pairwise
@@ -54,7 +55,7 @@ def test_counts_per_corpus_label_and_category():
         ("safe", "everyday"): 30,
     }
     assert Counter((p.label.value, p.category) for p in LOOKALIKES) == {
-        ("safe", category): 8 for category in PREFIXES
+        ("safe", category): 20 for category in PREFIXES
     }
 
 
@@ -191,14 +192,51 @@ MORSE = {
     )
 }
 
+# Cyrillic letters that look like Latin ones.
+LOOKS_LIKE = str.maketrans("\u0430\u0435\u043e\u0440\u0441\u0445\u0443", "aeopcxy")
+
+
+def _shifted(text, by):
+    """Move the letters of the alphabet on, upper and lower case apart."""
+    lower, upper = string.ascii_lowercase, string.ascii_uppercase
+    moved = lower[by:] + lower[:by] + upper[by:] + upper[:by]
+    return text.translate(str.maketrans(lower + upper, moved))
+
+
+def _codes(text, digits, base):
+    for run in re.findall(rf"{digits}(?: {digits})+", text):
+        yield bytes(int(code, base) for code in run.split()).decode("ascii")
+
+
 DECODERS = {
     "base64 of": lambda text: list(_from_base64(text)),
+    "base32 of": lambda text: [
+        base64.b32decode(run).decode("ascii") for run in re.findall(r"[A-Z2-7]{16,}=*", text)
+    ],
     "rot13 of": lambda text: [codecs.decode(text, "rot13")],
+    "Caesar of": lambda text: [_shifted(text, 23)],
+    "Atbash of": lambda text: [
+        text.translate(
+            str.maketrans(
+                string.ascii_letters, string.ascii_lowercase[::-1] + string.ascii_uppercase[::-1]
+            )
+        )
+    ],
     "hex of": lambda text: [
         bytes.fromhex(run).decode("ascii") for run in re.findall(r"(?:[0-9a-f]{2}){8,}", text)
     ],
+    "binary of": lambda text: list(_codes(text, "[01]{8}", 2)),
+    "decimal codes of": lambda text: list(_codes(text, r"\d{2,3}", 10)),
     "leetspeak of": lambda text: [text.translate(str.maketrans("431057", "aeiost"))],
+    "homoglyphs of": lambda text: [text.translate(LOOKS_LIKE)],
+    "full-width letters of": lambda text: [unicodedata.normalize("NFKC", text)],
     "the reverse of": lambda text: [text[::-1]],
+    "the words in reverse of": lambda text: [
+        " ".join(reversed(quoted.split())) for quoted in re.findall('"([^"]+)"', text)
+    ],
+    "each word in reverse of": lambda text: [
+        " ".join(word[::-1] for word in quoted.split()) for quoted in re.findall('"([^"]+)"', text)
+    ],
     "Morse of": lambda text: [
         "".join(" " if code == "/" else MORSE[code] for code in re.findall(r"[.-]+(?= |$)|/", run))
         for run in re.findall(r"[.-]+ [-./ ]{8,}", text)

@@ -96,7 +96,7 @@ def test_the_page_tells_the_rates_of_the_mocks():
             f"{len(misjudged(name, TAXONOMY, Label.UNSAFE))}/25",
             f"{len(misjudged(name, TAXONOMY, Label.SAFE))}/30",
             f"{ece(name, TAXONOMY):.3f}",
-            f"{len(misjudged(name, BOTH, Label.SAFE))}/78",
+            f"{len(misjudged(name, BOTH, Label.SAFE))}/150",
         ]
         for name in EVERYONE
     }
