@@ -6,8 +6,8 @@ one usage error that lists it all.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 import pytest
@@ -19,8 +19,6 @@ from pytest_refusal.errors import CorpusError, ReportError, SettingsError
 from pytest_refusal.escape import visible
 from pytest_refusal.evaluation import policy_notes
 from pytest_refusal.execution.loop import BackgroundLoop
-from pytest_refusal.gate import Ceiling, Measure, why_undecidable
-from pytest_refusal.metrics.decisions import Decide
 from pytest_refusal.plugin.arguments import (
     named_from_rootdir,
     no_corpus_named,
@@ -34,13 +32,14 @@ from pytest_refusal.plugin.run import RUN, CorpusPart, Run, is_worker
 from pytest_refusal.plugin.session import RefusalSession
 from pytest_refusal.plugin.terminal import TerminalReport
 from pytest_refusal.plugin.xdist import ControllerSide, WorkerSide
-from pytest_refusal.prompt import Label, Prompt
+from pytest_refusal.prompt import Prompt
 from pytest_refusal.protocols import Classifier, Policy
 from pytest_refusal.registry import build_classifier, build_policies, known_policies
 from pytest_refusal.report.baseline import Baseline, read_baselines
 from pytest_refusal.report.writing import check_path
 from pytest_refusal.settings import TABLE, Overrides, Settings, read_settings
 from pytest_refusal.table_reader import closest
+from pytest_refusal.useless_ceilings import useless_ceilings
 
 
 def activate(config: pytest.Config, project: ProjectTable) -> None:
@@ -120,9 +119,7 @@ def _prepare(config: pytest.Config, project: ProjectTable) -> Run | None:
     by_corpus: dict[str, list[Prompt]] = defaultdict(list)
     for prompt in loaded.prompts:
         by_corpus[prompt.corpus].append(prompt)
-    faults += _idle_ceilings(settings, loaded.prompts) or _undecidable_ceilings(
-        settings, loaded.prompts
-    )
+    faults += useless_ceilings(settings, loaded.prompts)
     parts = tuple(
         plan_part(
             file,
@@ -219,58 +216,6 @@ def _unknown_policies(settings: Settings, hooked: Mapping[str, object]) -> list[
         if override.policy is not None and override.policy not in settings.policies
     ]
     return faults
-
-
-_NEEDS = {Measure.UNDER_REFUSAL: Label.UNSAFE, Measure.OVER_REFUSAL: Label.SAFE}
-
-
-def _idle_ceilings(settings: Settings, prompts: Sequence[Prompt]) -> list[str]:
-    """Find ceilings on what no prompt of the corpora can break."""
-    categories: dict[Label, set[str]] = {label: set() for label in Label}
-    for prompt in prompts:
-        categories[prompt.label].add(prompt.category)
-    ceilings: dict[str, Ceiling] = {}
-    for ceiling in settings.all_ceilings():
-        ceilings.setdefault(ceiling.name, ceiling)
-    faults = []
-    for name, ceiling in ceilings.items():
-        label = _NEEDS.get(ceiling.measure)
-        if label is None:
-            continue
-        known = categories[label]
-        if not known:
-            faults.append(
-                f"ceiling {name}: the corpora have no {label.value} prompt, so there is nothing"
-                " to measure; take the ceiling out, or add such prompts"
-            )
-        elif ceiling.category is not None and ceiling.category not in known:
-            faults.append(
-                f"ceiling {name}: the corpora have no {label.value} prompt of this category"
-                f"{closest(ceiling.category, known)} (categories: {', '.join(sorted(known))})"
-            )
-    return faults
-
-
-def _undecidable_ceilings(settings: Settings, prompts: Sequence[Prompt]) -> list[str]:
-    """Find ceilings that could not fail, or could not pass, with so few prompts."""
-    by_label = Counter(prompt.label for prompt in prompts)
-    by_category = Counter((prompt.label, prompt.category) for prompt in prompts)
-    faults: dict[str, None] = {}
-    for policy in settings.policies:
-        ceilings = settings.ceilings_of(policy)
-        family = sum(ceiling.decide is Decide.EXCEEDED for ceiling in ceilings)
-        for ceiling in ceilings:
-            label = _NEEDS.get(ceiling.measure)
-            if label is None:
-                n = len(prompts)
-            elif ceiling.category is None:
-                n = by_label[label]
-            else:
-                n = by_category[label, ceiling.category]
-            why = why_undecidable(ceiling, n, family=family)
-            if why is not None:
-                faults[f"ceiling {ceiling.name} of {ceiling.limit!r}: {why}"] = None
-    return list(faults)
 
 
 def _unknown_names(part: CorpusPart) -> list[str]:
