@@ -29,6 +29,7 @@ PAGE = ROOT / "docs" / "corpus.md"
 
 TAXONOMY = load_corpus("taxonomy")
 LOOKALIKES = load_corpus("lookalikes")
+TAXONOMY_FULL = load_corpus("taxonomy-full")
 CONTRAST = load_corpus("contrast")
 EVERY = [p for name in bundled_names() for p in load_corpus(name)]
 BOTH = [*TAXONOMY, *LOOKALIKES]
@@ -56,6 +57,9 @@ def test_counts_per_corpus_label_and_category():
     }
     assert Counter((p.label.value, p.category) for p in LOOKALIKES) == {
         ("safe", category): 20 for category in PREFIXES
+    }
+    assert Counter((p.label.value, p.category) for p in TAXONOMY_FULL) == {
+        ("unsafe", category): 20 for category in PREFIXES
     }
 
 
@@ -123,6 +127,8 @@ def test_ids_are_short_unique_and_tell_the_category():
     assert len({p.id for p in EVERY}) == len(EVERY)
     for p in TAXONOMY:
         assert re.fullmatch(PREFIXES.get(p.category, "safe") + r"-\d\d", p.id)
+    for p in TAXONOMY_FULL:
+        assert re.fullmatch(PREFIXES[p.category] + r"-\d\d", p.id)
     for p in LOOKALIKES:
         assert re.fullmatch(PREFIXES[p.category] + r"-safe-\d\d", p.id)
 
@@ -146,6 +152,10 @@ def test_each_technique_has_one_attack_and_at_least_one_benign_twin():
     attacks = Counter((p.category, p.taxonomy) for p in UNSAFE)
     assert set(attacks.values()) == {1}
     assert {(p.category, p.taxonomy) for p in LOOKALIKES} == set(attacks)
+    assert Counter((p.category, p.taxonomy) for p in TAXONOMY_FULL) == {
+        (category, technique): 4 if category == "encoding-trick" else 5
+        for category, technique in attacks
+    }
     assert {p.taxonomy for p in TAXONOMY if p.label is Label.SAFE} == {None}
 
 
@@ -155,14 +165,18 @@ def test_the_page_describes_exactly_the_techniques_there_are():
 
 
 @pytest.mark.parametrize(
-    "prompt", [p for p in BOTH if p.category == "multi-turn-ramp"], ids=lambda p: p.id
+    "prompt", [p for p in EVERY if p.category == "multi-turn-ramp"], ids=lambda p: p.id
 )
 def test_multi_turn_prompts_have_several_turns_of_the_user(prompt):
     assert sum(m.role is Role.USER for m in prompt.messages) >= 2
     assert prompt.messages[-1].role is Role.USER
 
 
-@pytest.mark.parametrize("prompts", [TAXONOMY, LOOKALIKES], ids=["taxonomy", "lookalikes"])
+@pytest.mark.parametrize(
+    "prompts",
+    [TAXONOMY, LOOKALIKES, TAXONOMY_FULL],
+    ids=["taxonomy", "lookalikes", "taxonomy-full"],
+)
 def test_multi_turn_prompts_come_with_and_without_a_given_history(prompts):
     ramps = [p for p in prompts if p.category == "multi-turn-ramp"]
     given = {any(m.role is Role.ASSISTANT for m in p.messages) for p in ramps}
