@@ -320,13 +320,14 @@ def _comparison(policies: Sequence[PolicyReport]) -> Iterator[Line]:
     names = [one_line(policy.policy, 28) for policy in policies]
     width = max(map(len, [*names, "policy"]))
     head = f"{'policy':<{width}}  {'n':>5}  {'under-refusal':<16}  {'over-refusal':<16}"
-    yield Line(text=f"{head}  {'accuracy':<8}  ECE", style=Style.STRONG)
+    yield Line(text=f"{head}  {'accuracy':<16}  ECE", style=Style.STRONG)
     for name, policy in zip(names, policies, strict=True):
         tally = policy.tally
-        under, over = _cell(tally.under_refusal), _cell(tally.over_refusal)
-        row = f"{name:<{width}}  {policy.evaluated:>5}  {under:<16}  {over:<16}"
-        accuracy = number(tally.accuracy.value)
-        yield Line(text=f"{row}  {accuracy:<8}  {number(tally.ece(policy.ece_bins))}")
+        rates = (tally.under_refusal, tally.over_refusal, tally.accuracy)
+        row = f"{name:<{width}}  {policy.evaluated:>5}  " + "  ".join(
+            f"{_cell(rate):<16}" for rate in rates
+        )
+        yield Line(text=f"{row}  {number(tally.ece(policy.ece_bins))}")
 
 
 def _decision(report: Report, reasons: Sequence[str]) -> Iterator[Line]:
