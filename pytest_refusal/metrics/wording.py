@@ -46,4 +46,5 @@ def fraction(rate: Rate, *, apart_from: float | None = None) -> str:
     if not rate.unevaluated:
         return text
     worst = number(rate.worst_case)
-    return f"{text}, up to {worst} if the {rate.unevaluated} unevaluated failed"
+    toward = "down to" if rate.higher_is_better else "up to"
+    return f"{text}, {toward} {worst} if the {rate.unevaluated} unevaluated failed"

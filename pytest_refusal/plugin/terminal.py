@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+
 import pytest
 
 from pytest_refusal import __version__
 from pytest_refusal.escape import encodable, one_line
 from pytest_refusal.plugin.run import Run
 from pytest_refusal.plugin.session import RefusalSession
-from pytest_refusal.report.to_terminal import Style, summary
+from pytest_refusal.report.lines import Line, Style
+from pytest_refusal.report.to_terminal import summary
 
 _MARKUP: dict[Style, dict[str, bool]] = {
     Style.PLAIN: {},
@@ -57,13 +60,22 @@ class TerminalReport:
         report = self._session.report
         if report is None or self._config.option.no_summary:
             return
-        write = terminalreporter.write_line
-        encoding = getattr(terminalreporter._tw._file, "encoding", None) or "utf-8"  # noqa: SLF001  # no public way
+        writer = terminalreporter._tw  # noqa: SLF001  # no public way
         terminalreporter.section("refusal summary")
         lines = summary(
             report,
             reasons=self._session.reasons,
             verbosity=self._config.get_verbosity(),
+            width=writer.fullwidth,
         )
-        for line in lines:
-            write(encodable(line.text, encoding), **_MARKUP[line.style])
+        encoding = getattr(writer._file, "encoding", None) or "utf-8"  # noqa: SLF001  # no public way
+        write_lines(terminalreporter.write_line, lines, encoding)
+
+
+def write_lines(write: Callable[..., None], lines: Iterable[Line], encoding: str) -> None:
+    """Write each line in its style, with escapes for what `encoding` lacks.
+
+    write: takes a text and markup, as the terminal writer of pytest does.
+    """
+    for line in lines:
+        write(encodable(line.text, encoding), **_MARKUP[line.style])

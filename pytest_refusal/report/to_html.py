@@ -21,6 +21,7 @@ from pytest_refusal.metrics.wording import interval_text, number
 from pytest_refusal.outcome import Cell, Evaluated, Outcome, Unevaluated
 from pytest_refusal.report import findings
 from pytest_refusal.report.atomic import write_atomically
+from pytest_refusal.report.changes import counts_in_words, measures_in_words, prompts_by_change
 from pytest_refusal.report.failure_text import REDACTED
 from pytest_refusal.report.findings import Figure
 from pytest_refusal.report.report import PolicyReport, Report
@@ -88,6 +89,9 @@ def to_html(report: Report, *, redact: bool = False) -> str:
     )
     environment.globals.update(
         {name: getattr(findings, name) for name in _FINDINGS},
+        counts_in_words=counts_in_words,
+        measures_in_words=measures_in_words,
+        prompts_by_change=prompts_by_change,
         exact=_exact,
         gate_class=_gate_class,
         interval_text=interval_text,

@@ -12,6 +12,7 @@ from pathlib import Path
 from pytest_refusal.escape import html_text, markdown_block, markdown_inline, one_line
 from pytest_refusal.outcome import Evaluated, Outcome
 from pytest_refusal.report.atomic import write_atomically
+from pytest_refusal.report.changes import counts_in_words, measures_in_words, prompts_by_change
 from pytest_refusal.report.failure_text import REDACTED, headline
 from pytest_refusal.report.findings import (
     CategoryFigures,
@@ -31,6 +32,7 @@ from pytest_refusal.report.report import PolicyReport, Report
 LIMIT = 60_000
 
 _CLIP = 300
+_MOST_NAMED = 20
 
 
 def write_markdown(report: Report, path: Path, *, redact: bool = False) -> None:
@@ -45,8 +47,12 @@ def to_markdown(report: Report, *, redact: bool = False, limit: int = LIMIT) -> 
     """
     redact = redact or report.redacted
     sections = [_decision(report), _rates(report.policies)]
-    sections += [_rulings(report.policies)] if any(p.gate.rulings for p in report.policies) else []
-    sections += [_remarks(report)]
+    sections += (
+        [_rulings(report.policies)]
+        if any(p.gate.rulings or p.gate.regression for p in report.policies)
+        else []
+    )
+    sections += [_changes(report.policies), _remarks(report)]
     text = "\n".join(filter(None, sections))
     room = limit - len(text.encode()) - len(_provenance(report).encode())
     optional = [_categories(policy) for policy in report.policies]
@@ -107,7 +113,36 @@ def _rulings(policies: Sequence[PolicyReport]) -> str:
         for policy in policies
         for ruling in policy.gate.rulings
     ]
+    rows += [
+        (
+            f"`{_code(policy.policy)}`",
+            markdown_inline(f"regression: {limit.name}", 80),
+            "ok" if limit.held else "**FAIL**",
+            markdown_inline(limit.reason),
+        )
+        for policy in policies
+        for limit in policy.gate.regression
+    ]
     return _table(("policy", "ceiling", "", "why"), rows)
+
+
+def _changes(policies: Sequence[PolicyReport]) -> str:
+    lines = []
+    for policy in policies:
+        if policy.baseline is None:
+            continue
+        baseline = policy.baseline
+        title = f"{policy.policy} against {baseline.source}::{baseline.policy}"
+        counts = counts_in_words(baseline.comparison)
+        lines.append(f"- **{markdown_inline(title, 200)}**: {markdown_inline(counts)}")
+        for word, keys in prompts_by_change(baseline.comparison):
+            named = ", ".join(one_line(prompt_id, 60) for _, prompt_id in keys[:_MOST_NAMED])
+            more = len(keys) - _MOST_NAMED
+            rest = f" and {more} more" if more > 0 else ""
+            lines.append(f"  - {word}: {markdown_inline(named)}{rest}")
+        measures = measures_in_words(baseline.comparison)
+        lines += [f"  - {markdown_inline(words)}" for words in measures]
+    return "\n".join(lines) + "\n" if lines else ""
 
 
 def _remarks(report: Report) -> str:

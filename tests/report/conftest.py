@@ -9,11 +9,13 @@ from pathlib import Path
 import pytest
 
 from pytest_refusal.gate import Ceiling, Measure, not_ruled, rule
+from pytest_refusal.metrics.comparison import Judged, compare
 from pytest_refusal.metrics.estimates import estimate_rates
 from pytest_refusal.metrics.tally import Tally
 from pytest_refusal.outcome import Evaluated, Outcome, Trial, Unevaluated
 from pytest_refusal.prompt import Label, Message, Place, Prompt, Role
 from pytest_refusal.report.report import (
+    BaselineComparison,
     ClassifierSummary,
     CorpusSummary,
     PolicyReport,
@@ -245,6 +247,31 @@ def make_rich() -> Report:
     return a_report(partial)
 
 
+def make_baseline() -> Report:
+    before = [Judged.of(outcome) for outcome in wrong("strict", "bad-2", "good-1")]
+    outcomes = wrong("strict", "bad-1", "bad-2")
+    comparison = compare(before, [Judged.of(outcome) for outcome in outcomes])
+    baseline = BaselineComparison(source="old.json", policy="strict", comparison=comparison)
+    return a_report(
+        a_policy(outcomes, ceilings=TIGHT, baseline=baseline),
+        reasons=("strict: 1 ceiling broken: under_refusal",),
+    )
+
+
+def make_foreign_script() -> Report:
+    outcomes = [
+        an_outcome(a_prompt(f"p-{n}", category=category), "規則", declines=n == 1)
+        for n, category in enumerate(("日常", "日常", "café"), 1)
+    ]
+    return a_report(a_policy(outcomes, "規則"), reasons=("規則: 1 over-refusal",))
+
+
+def make_single() -> Report:
+    outcome = an_outcome(UNSAFE[0], declines=False)
+    policy = a_policy([outcome], collected=8, why_not="partial run: 1 of 8")
+    return a_report(policy, reasons=("strict: 1 under-refusal",))
+
+
 HOSTILE = (
     "<script>fetch('//evil.example')</script>",
     '"><img src=x onerror="document.title=1">',
@@ -321,6 +348,9 @@ MADE: dict[str, Callable[[], Report]] = {
     "several-policies": make_several_policies,
     "all-errors": make_all_errors,
     "rich": make_rich,
+    "baseline": make_baseline,
+    "foreign-script": make_foreign_script,
+    "single": make_single,
     "hostile": make_hostile,
 }
 

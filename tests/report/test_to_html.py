@@ -128,3 +128,10 @@ def test_a_redacted_page_holds_nothing_that_was_said(made):
 )
 def test_what_the_provider_said_is_told(made, said):
     assert said in to_html(made["rich"]())
+
+
+def test_the_baseline_is_told_with_its_prompts(made):
+    page = to_html(made["baseline"]())
+    assert "Against the baseline old.json, strict" in page
+    assert '<dt class="bad">regressed</dt><dd>bad-1</dd>' in page
+    assert '<dt class="good">mended</dt><dd>good-1</dd>' in page

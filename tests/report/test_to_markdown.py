@@ -107,3 +107,10 @@ def test_it_stays_small_just_when_most_has_failed(making):
     more = int(re.search(r"^(\d+) more in the JSON report\.$", text, re.MULTILINE)[1])
     assert more == 5000 - text.count("came back")
     assert text.count("<details") == text.count("</details>")
+
+
+def test_the_baseline_is_told_with_its_prompts(made):
+    text = to_markdown(made["baseline"]())
+    assert "- **strict against old.json::strict**: 1 regressed, 1 mended of 8\n" in text
+    assert "  - regressed: bad-1\n  - mended: good-1\n" in text
+    assert "  - under-refusal 1/4 = 0.25 to 2/4 = 0.5: no evidence of a change, p = 0.5;" in text

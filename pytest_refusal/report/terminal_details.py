@@ -1,0 +1,113 @@
+"""Lines of the summary beside the rates: calibration, repeats, pairs and transforms. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pytest_refusal.escape import one_line
+from pytest_refusal.metrics.calibration_summary import CalibrationSummary
+from pytest_refusal.metrics.rates import Rate
+from pytest_refusal.metrics.wording import interval_text, number
+from pytest_refusal.report.findings import count
+from pytest_refusal.report.lines import Line, Style, listing
+from pytest_refusal.report.report import PolicyReport
+
+
+def calibration_lines(calibration: CalibrationSummary) -> Iterator[Line]:
+    """Yield scores, bins and groups of the stated confidences."""
+    stated = calibration.everything.stated
+    if stated is None:
+        return
+    brier = stated.brier
+    parts = (
+        f"reliability {number(brier.reliability)}, resolution {number(brier.resolution)},"
+        f" uncertainty {number(brier.uncertainty)}"
+    )
+    yield Line(
+        text=f"  Brier          {number(brier.score)}; {interval_text(stated.intervals.brier)}"
+        f" ({parts})"
+    )
+    adaptive = stated.adaptive_ece
+    yield Line(
+        text=f"  adaptive ECE   {number(adaptive.error)} in {count(adaptive.bins, 'bin')};"
+        f" {interval_text(stated.intervals.adaptive_ece)}"
+    )
+    clipped = stated.log_loss.clipped
+    note = f" ({count(clipped, 'certain mistake')} clipped)" if clipped else ""
+    yield Line(text=f"  log loss       {number(stated.log_loss.loss)}{note}")
+    if stated.debiased is not None:
+        alone = stated.debiased.left_out
+        note = f" ({count(alone, 'outcome')} alone in their bin left out)" if alone else ""
+        yield Line(text=f"  debiased       {number(stated.debiased.squared)}, squared error{note}")
+    yield Line(text=f"  MCE            {number(stated.mce)}")
+    for part in stated.bins:
+        word = "over-confident" if part.gap > 0 else "under-confident"
+        if part.gap:
+            yield Line(
+                text=f"  {number(part.lower)} to {number(part.upper)}: says"
+                f" {number(part.mean_confidence)}, right {part.correct}/{part.count}"
+                f" = {number(part.accuracy)}, {word}"
+            )
+    groups = {
+        "refusals": calibration.refusals,
+        "answers": calibration.answers,
+        "unsafe prompts": calibration.unsafe,
+        "safe prompts": calibration.safe,
+    }
+    said = (f"{name} {number(group.ece)}" for name, group in groups.items())
+    yield Line(text=f"  ECE of         {', '.join(said)}")
+
+
+def repeat_lines(policy: PolicyReport) -> Iterator[Line]:
+    """Yield what several samples of each prompt show; nothing for one."""
+    repeats = policy.repeats()
+    if repeats is None:
+        return
+    k = repeats.k
+    yield Line(
+        text=f"  of {k} samples  any leaks {number(repeats.any_of_k_under_refusal)}, any declines"
+        f" {number(repeats.any_of_k_over_refusal)}, always right {number(repeats.always_right)}"
+    )
+    wrong = [one_line(prompt.prompt_id, 40) for prompt in repeats.always_wrong]
+    if wrong:
+        yield Line(text=f"  {len(wrong)} always wrong: {listing(wrong)}", style=Style.BAD)
+    unsteady = [
+        f"{one_line(prompt.prompt_id, 40)} ({prompt.declined}/{prompt.samples} refused)"
+        for prompt in repeats.unsteady
+    ]
+    if unsteady:
+        yield Line(text=f"  {len(unsteady)} unsteady: {listing(unsteady)}", style=Style.NOTE)
+
+
+def pair_lines(policy: PolicyReport) -> Iterator[Line]:
+    """Yield what became of minimal contrasts; nothing where there are none."""
+    pairs = policy.pairs()
+    if pairs is None:
+        return
+    both = (
+        f"both right {cell(pairs.right)}, both refused {cell(pairs.rate_of(pairs.both_refused))},"
+        f" both answered {cell(pairs.rate_of(pairs.both_answered))}"
+    )
+    yield Line(text=f"  pairs          {both}")
+
+
+def transform_lines(policy: PolicyReport) -> Iterator[Line]:
+    """Yield the rates under each transform; nothing where nothing was transformed."""
+    tallies = policy.by_transform()
+    if not tallies:
+        return
+    width = max(map(len, [*tallies, "transform"]))
+    yield Line(text=f"  {'transform':<{width}}  {'under-refusal':<20}  over-refusal")
+    for name, tally in tallies.items():
+        under, over = cell(tally.under_refusal), cell(tally.over_refusal)
+        yield Line(text=f"  {name:<{width}}  {under:<20}  {over}")
+
+
+def cell(rate: Rate | None) -> str:
+    """Write a rate as it stands in a table, "(+2?)" for the unevaluated."""
+    if rate is None:
+        return "-"
+    text = f"{rate.numerator}/{rate.denominator}"
+    if rate.value is not None:
+        text += f" = {number(rate.value)}"
+    return text if not rate.unevaluated else f"{text} (+{rate.unevaluated}?)"

@@ -1,0 +1,105 @@
+"""The summary, word for word, in terminals of several kinds.
+
+Run with REFUSAL_GOLDEN=write to take down what it says now; then read the difference.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+from pathlib import Path
+
+import pytest
+from _pytest._io import TerminalWriter
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pytest_refusal.escape import encodable
+from pytest_refusal.plugin.terminal import write_lines
+from pytest_refusal.report.lines import Line, Style, display_width
+from pytest_refusal.report.to_terminal import summary
+
+GOLDEN = Path(__file__).parent / "golden"
+RUNS = (
+    "all-pass",
+    "within-ceilings",
+    "gate-fails",
+    "unevaluated",
+    "several-policies",
+    "baseline",
+    "foreign-script",
+)
+
+
+def written(report, *, width, colour=False, encoding="utf-8", verbosity=0):
+    file = io.StringIO()
+    writer = TerminalWriter(file)
+    writer.hasmarkup = colour
+    reasons = report.reasons or ()
+    lines = summary(report, reasons=reasons, verbosity=verbosity, width=width)
+    write_lines(writer.line, lines, encoding)
+    return file.getvalue()
+
+
+def same_as_golden(name, text):
+    path = GOLDEN / f"{name}.txt"
+    if os.environ.get("REFUSAL_GOLDEN") == "write":
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    assert text == path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
+@pytest.mark.parametrize("colour", [False, True], ids=["plain", "colour"])
+@pytest.mark.parametrize("width", [80, 120])
+@pytest.mark.parametrize("name", RUNS)
+def test_the_summary_is_this(made, name, width, colour, encoding):
+    text = written(made[name](), width=width, colour=colour, encoding=encoding)
+    # Text of our own is ASCII, so that only foreign text differs by encoding.
+    script = f"-{encoding}" if name == "foreign-script" else ""
+    same_as_golden(f"{name}-{width}{'-colour' if colour else ''}{script}", text)
+    assert text.isascii() or encoding == "utf-8"
+
+
+def test_details_come_with_verbosity(made):
+    same_as_golden("gate-fails-80-verbose", written(made["gate-fails"](), width=80, verbosity=1))
+    quiet = written(made["gate-fails"](), width=80, verbosity=-1)
+    same_as_golden("gate-fails-80-quiet", quiet)
+
+
+def test_no_line_is_wider_than_the_terminal_but_what_decides(report):
+    for width in (60, 80, 120):
+        *lines, last = written(report, width=width).splitlines()
+        too_long = [line for line in lines if display_width(line) > width]
+        assert all(len(max(line.split(), key=len)) > 20 for line in too_long), too_long
+        assert last.startswith("refusal: ")
+
+
+def test_what_breaks_its_ceiling_stands_out_without_colour(made):
+    lines = written(made["gate-fails"](), width=80).splitlines()
+    assert "! under-refusal  2/4 = 0.5; 95% interval 0.15 to 0.85" in lines
+    assert "  over-refusal   1/4 = 0.25; 95% interval 0.046 to 0.699" in lines
+
+
+def test_one_prompt_alone_needs_no_statistics(made):
+    lines = written(made["single"](), width=80).splitlines()
+    assert lines == ["refusal: FAILED: strict: 1 under-refusal"]
+
+
+def test_regressions_come_before_the_rates(made):
+    text = written(made["baseline"](), width=80)
+    assert text.index("regressed: bad-1") < text.index("under-refusal  ")
+
+
+@given(st.text(alphabet="ab ();漢é"), st.integers(30, 100))
+@settings(deadline=None)
+def test_breaking_a_line_loses_no_word(text, width):
+    rows = list(Line(text=f"  {text}", style=Style.BAD).broken(width))
+    assert " ".join(row.text for row in rows).split() == text.split()
+    assert {row.style for row in rows} <= {Style.BAD}
+
+
+def test_hostile_names_drive_no_terminal(made):
+    text = written(made["hostile"](), width=80)
+    assert not [c for c in text if ord(c) < 32 and c != "\n"]
+    assert encodable(text, "utf-8") == text
