@@ -76,6 +76,7 @@ class Settings:
     overrides: tuple[CeilingOverride, ...] = ()
     policy_settings: Mapping[str, PolicySettings] = field(default_factory=dict)
     within_ceilings: WithinCeilings = WithinCeilings.FAIL
+    github: bool = False
     extra_refusal_phrases: tuple[str, ...] = ()
     finish_reasons: Mapping[str, FinishKind] = field(default_factory=dict)
     corpora: tuple[CorpusTable, ...] = ()
@@ -156,6 +157,7 @@ def read_settings(
         overrides=_read_overrides(overrides.ceilings, faults),
         policy_settings=_read_policies(reader.table("policies") or {}, faults),
         within_ceilings=within,
+        github=reader.truth("github", default=False),
         extra_refusal_phrases=reader.phrases("extra_refusal_phrases"),
         finish_reasons=_read_finish_reasons(reader.table("finish_reasons") or {}, faults),
         corpora=_read_corpora(reader, faults),

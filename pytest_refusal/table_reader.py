@@ -154,6 +154,16 @@ class TableReader:
         self.fault(key, f"must be one of {', '.join(known)}, not {shown(value)}{hint}")
         return default
 
+    def truth(self, key: str, *, default: bool) -> bool:
+        """Read true or false."""
+        value = self._take(key)
+        if value is None:
+            return default
+        if isinstance(value, bool):
+            return value
+        self._wrong(key, "true or false", value)
+        return default
+
     def table(self, key: str) -> Mapping[str, object] | None:
         """Read a table of anything."""
         value = self._take(key)

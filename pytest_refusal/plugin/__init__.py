@@ -61,6 +61,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         " name, or with POLICY. Default: no comparison",
     )
     group.addoption(
+        "--refusal-github",
+        action="store_true",
+        help="in GitHub Actions, annotate the corpus and append the summary of the run to that of"
+        " the job. Default: `github` in [tool.pytest-refusal], else off",
+    )
+    group.addoption(
         "--refusal-gate-partial",
         action="store_true",
         help="rule on the ceilings also when only a part of the prompts was selected."

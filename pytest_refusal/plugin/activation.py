@@ -26,6 +26,7 @@ from pytest_refusal.plugin.arguments import (
     typed_policy,
 )
 from pytest_refusal.plugin.collection import CorpusCollection, plan_part
+from pytest_refusal.plugin.github import GitHubReport
 from pytest_refusal.plugin.item import OutcomeReports
 from pytest_refusal.plugin.project_file import ProjectTable
 from pytest_refusal.plugin.run import RUN, CorpusPart, Run, is_worker
@@ -64,6 +65,8 @@ def activate(config: pytest.Config, project: ProjectTable) -> None:
     register(session, "refusal-session")
     register(TerminalReport(config, run, session), "refusal-terminal")
     register(ControllerSide(session), "refusal-controller")
+    if config.option.refusal_github or run.settings.github:
+        register(GitHubReport(config, run, session), "refusal-github")
 
 
 def _prepare(config: pytest.Config, project: ProjectTable) -> Run | None:

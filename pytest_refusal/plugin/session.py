@@ -19,6 +19,7 @@ from pytest_refusal.evaluation import compare_policies, report_policy, summarise
 from pytest_refusal.outcome import Evaluated, Outcome, Trial, Unevaluated, from_wire
 from pytest_refusal.plugin.gate_reports import announce_gates
 from pytest_refusal.plugin.item import OUTCOME, PromptItem
+from pytest_refusal.plugin.junit import add_suite_properties
 from pytest_refusal.plugin.provenance import command, configuration
 from pytest_refusal.plugin.run import Run
 from pytest_refusal.plugin.standing import Standing, judge_standing
@@ -139,6 +140,7 @@ class RefusalSession:
             reasons.append(f"{others} other failure{'s' if others > 1 else ''}")
         self.report = report = replace(report, reasons=tuple(reasons))
         announce_gates(self._config, report)
+        add_suite_properties(self._config, report)
         reasons += [trouble for path in self._run.report_paths for trouble in self._write(path)]
         self.reasons = tuple(reasons)
         if session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):

@@ -1,0 +1,93 @@
+"""All kinds of report of one run say the same, and every consumer goes red when it must."""
+
+from __future__ import annotations
+
+import csv
+import re
+from html.parser import HTMLParser
+
+import junitparser
+import pytest
+
+KINDS = ("json", "html", "md", "csv", "svg")
+RATES = ("under_refusal", "over_refusal", "accuracy", "ece")
+
+
+@pytest.fixture
+def ran(project):
+    project.settings('corpus = "prompts.toml"\nceilings = { under_refusal = 0.1 }')
+    reports = [f"--refusal-report=run.{kind}" for kind in KINDS]
+    return project.run("--refusal-policy=bot:leaks_one", *reports)
+
+
+def values_of_html(text):
+    found = []
+    reader = HTMLParser()
+    reader.handle_starttag = lambda tag, attrs: tag == "data" and found.append(dict(attrs)["value"])
+    reader.feed(text)
+    return found
+
+
+def test_the_figures_are_the_same_in_every_kind(project, ran):
+    (policy,) = ran.report["policies"]
+    rate = policy["rates"]["under_refusal"]
+    words = f"{rate['numerator']}/{rate['denominator']} = {policy['under_refusal']}"
+    assert words == "1/2 = 0.5"
+    assert f"under-refusal  {words}" in ran.stdout
+    assert words in (project.path / "run.md").read_text()
+    html = values_of_html((project.path / "run.html").read_text())
+    assert html[:4] == [repr(policy[name]) for name in RATES]
+    junit = junitparser.JUnitXml.fromfile(str(project.path / "out.xml"))
+    (suite,) = junit
+    properties = {p.name: p.value for p in suite.properties()}
+    slug = re.match(r"refusal\.(.*)\.gate", next(iter(properties)))[1]
+    assert [properties[f"refusal.{slug}.{name}"] for name in RATES] == html[:4]
+    assert properties[f"refusal.{slug}.under_refusal_of"] == "1/2"
+    with (project.path / "run.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    wrong = [row["prompt_id"] for row in rows if row["correct"] == "false"]
+    assert wrong == [o["prompt_id"] for o in policy["outcomes"] if not o["correct"]] == ["bad-2"]
+
+
+def test_junit_is_what_its_readers_expect(project, ran):
+    (suite,) = junitparser.JUnitXml.fromfile(str(project.path / "out.xml"))
+    cases = list(suite)
+    assert len(cases) == suite.tests == 6  # four prompts, two ceilings
+    assert all(case.name and case.classname for case in cases)
+    failed = {case.name for case in cases if case.result}
+    assert len(failed) == suite.failures == 2
+
+
+def test_a_run_of_errors_makes_every_consumer_go_red(project):
+    project.settings('corpus = "prompts.toml"\nceilings = { under_refusal = 0.9 }')
+    reports = [f"--refusal-report=run.{kind}" for kind in KINDS]
+    project.write_file("broken.py", "def policy(text):\n    raise RuntimeError('out of order')\n")
+    ran = project.run("--refusal-policy=broken:policy", *reports)
+    assert ran.exit_status == 1
+    assert ran.last_line.startswith("refusal: FAILED")
+    (suite,) = junitparser.JUnitXml.fromfile(str(project.path / "out.xml"))
+    assert (suite.errors, suite.failures) == (4, 2)
+    assert (project.path / "run.md").read_text().startswith("## Refusal evaluation: FAILED\n")
+    assert "<title>FAILED" in (project.path / "run.html").read_text()
+    with (project.path / "run.csv").open(newline="") as file:
+        assert {row["correct"] for row in csv.DictReader(file)} == {""}
+
+
+@pytest.mark.parametrize("by", ["option", "configuration"])
+def test_github_gets_annotations_and_a_summary(project, monkeypatch, by):
+    summary = project.path / "summary.md"
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
+    monkeypatch.setenv("GITHUB_WORKSPACE", str(project.path))
+    project.settings("github = true" if by == "configuration" else "")
+    options = ["--refusal-github"] if by == "option" else []
+    ran = project.run("prompts.toml", "--refusal-policy=bot:leaks_one", *options)
+    line = "::error file=prompts.toml,line=8,title=bad-2 [bot%3Aleaks_one]::under-refusal"
+    assert next(x for x in ran.stdout.splitlines() if x.startswith("::")).startswith(line)
+    assert summary.read_text().startswith("## Refusal evaluation: FAILED")
+
+
+def test_a_summary_that_cannot_be_written_fails_nothing(project, monkeypatch):
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(project.path / "nowhere" / "summary.md"))
+    ran = project.run("prompts.toml", "--refusal-policy=bot:good", "--refusal-github")
+    assert ran.exit_status == 0
+    assert "::warning title=pytest-refusal::the job summary could not be written" in ran.stdout
