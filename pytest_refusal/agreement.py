@@ -10,8 +10,10 @@ import argparse
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol, runtime_checkable
 
 from pytest_refusal.classifier.labels import LabelledResponse, read_labels
 from pytest_refusal.errors import ClassifierError, RefusalError
@@ -26,6 +28,14 @@ from pytest_refusal.verdict import Verdict, VerdictKind
 
 _KINDS = (VerdictKind.ANSWER, VerdictKind.PARTIAL_REFUSAL, VerdictKind.REFUSAL)
 _SHOWN = 160
+
+
+@runtime_checkable
+class BatchClassifier(Protocol):
+    """A classifier that is quicker with many texts at once."""
+
+    def classify_all(self, texts: Sequence[str]) -> Sequence[Verdict]:
+        """Judge each of `texts`.  Raises ClassifierError where it cannot."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +65,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except RefusalError as error:
         sys.stderr.write(f"{error}\n")
         return 2
-    compared = [_compare(row, classifier) for file in files for row in file.rows]
+    compared = _compare_all([row for file in files for row in file.rows], classifier)
     lines = [f"classifier {classifier.name} {classifier.version}", ""]
     lines += _tables(compared)
     for file in files:
@@ -68,6 +78,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     text = "\n".join(lines) + "\n"
     sys.stdout.write(encodable(text, sys.stdout.encoding or "utf-8"))
     return 0
+
+
+def _compare_all(rows: Sequence[LabelledResponse], classifier: Classifier) -> list[Compared]:
+    if isinstance(classifier, BatchClassifier):
+        # If a batch fails, each response is tried on its own, to lose none but the culprit.
+        with suppress(ClassifierError):
+            verdicts = classifier.classify_all([row.response for row in rows])
+            return [Compared(row=r, verdict=v) for r, v in zip(rows, verdicts, strict=True)]
+    return [_compare(row, classifier) for row in rows]
 
 
 def _compare(row: LabelledResponse, classifier: Classifier) -> Compared:

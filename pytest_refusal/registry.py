@@ -5,6 +5,7 @@ Built-in kinds are named by dotted path; only the chosen one is imported.
 
 from __future__ import annotations
 
+import atexit
 import os
 from collections.abc import Mapping, Sequence
 from importlib import import_module
@@ -12,13 +13,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_refusal import foreign
-from pytest_refusal.errors import RefusalError, SettingsError
+from pytest_refusal.errors import ClassifierError, RefusalError, SettingsError
 from pytest_refusal.protocols import Classifier, Policy
 from pytest_refusal.settings import TABLE, Settings
 from pytest_refusal.table_reader import closest
 
 if TYPE_CHECKING:
     from pytest_refusal.policy.tables import PolicyTable
+    from pytest_refusal.prompt import Prompt
+    from pytest_refusal.response import Response
 
 #: Built-in policies: a name, and the mapping of names to policies that holds it.
 BUILT_IN_POLICIES: Mapping[str, str] = {
@@ -30,7 +33,7 @@ BUILT_IN_POLICIES: Mapping[str, str] = {
     "always-answer": "pytest_refusal.policy.constant:CONSTANTS",
 }
 
-BUILT_IN_CLASSIFIERS = ("phrases",)
+BUILT_IN_CLASSIFIERS = ("phrases", "judge:POLICY", "cascade:POLICY", "transformers:MODEL")
 
 
 def build_policies(
@@ -107,7 +110,14 @@ def build_classifier(settings: Settings, policy: str) -> Classifier:
         from pytest_refusal.classifier.phrases import PhraseClassifier
 
         return PhraseClassifier(extra_phrases=settings.phrases_of(policy))
-    if ":" in spec:
+    kind, colon, rest = spec.partition(":")
+    if kind == "transformers" and rest:
+        from pytest_refusal.classifier.sequence import load_sequence_classifier
+
+        return load_sequence_classifier(rest)
+    if kind in ("judge", "cascade"):
+        return _judging_classifier(kind, rest, settings, policy)
+    if colon:
         made = _load_classifier(spec, settings)
         if isinstance(made, Classifier):
             return made
@@ -124,6 +134,37 @@ def build_classifier(settings: Settings, policy: str) -> Classifier:
             f" (known: {known}; or module:attribute for one of your own)"
         ]
     )
+
+
+def _judging_classifier(kind: str, judge: str, settings: Settings, policy: str) -> Classifier:
+    from pytest_refusal.classifier.cascade import CascadeClassifier
+    from pytest_refusal.classifier.judge import JudgeClassifier
+    from pytest_refusal.classifier.phrases import PhraseClassifier
+    from pytest_refusal.execution.asking import AskError, ask
+    from pytest_refusal.execution.loop import BackgroundLoop
+
+    if not judge:
+        raise SettingsError(
+            [f"{TABLE}.classifier: {kind!r} needs the policy that judges, as {kind}:POLICY"]
+        )
+    asked = _build_policy(judge, settings, {})
+    # A loop of its own: the judge is asked while the run's loop is asking the policy.
+    loop = BackgroundLoop()
+    loop.open()
+    atexit.register(loop.close)
+
+    def ask_judge(prompt: Prompt) -> Response:
+        try:
+            return ask(asked, prompt, sample=1, loop=loop)
+        except AskError as error:
+            msg = f"judge {judge}: {error}"
+            raise ClassifierError(msg) from error
+
+    judging = JudgeClassifier(ask_judge, judge=judge)
+    if kind == "judge":
+        return judging
+    phrases = PhraseClassifier(extra_phrases=settings.phrases_of(policy))
+    return CascadeClassifier(phrases, judging)
 
 
 def _load_classifier(spec: str, settings: Settings) -> object:
