@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from os import fspath
 from pathlib import Path
 from time import perf_counter
 
 from pytest_refusal import foreign
 from pytest_refusal.classifier.finish import FinishKind
 from pytest_refusal.classifier.signals import Unjudged, judge_response
-from pytest_refusal.corpus.loading import load_corpus
+from pytest_refusal.corpus.loading import load
+from pytest_refusal.corpus.reading import FileReading
+from pytest_refusal.corpus.sources import find_corpora
 from pytest_refusal.errors import ClassifierError, CorpusError
 from pytest_refusal.execution.asking import AskError, ask, is_reduced
 from pytest_refusal.execution.loop import BackgroundLoop
@@ -196,22 +199,35 @@ def policy_notes(policies: Iterable[Policy]) -> tuple[str, ...]:
     return tuple(note for policy in recorded for note in policy.notes)
 
 
-def summarise_corpora(prompts: Iterable[Prompt]) -> tuple[CorpusSummary, ...]:
-    """Name each corpus of the run with its number of prompts and the hash of its file."""
+def summarise_corpora(
+    prompts: Iterable[Prompt], readings: Iterable[FileReading] = ()
+) -> tuple[CorpusSummary, ...]:
+    """Name each corpus of the run with its number of prompts and the hash of its file.
+
+    readings: how the files were read, as far as that is known.
+    """
     counts: dict[str, int] = {}
     files: dict[str, Path] = {}
     for prompt in prompts:
         counts[prompt.corpus] = counts.get(prompt.corpus, 0) + 1
         if prompt.place is not None:
             files[prompt.corpus] = prompt.place.path
-    return tuple(
-        CorpusSummary(
-            name=name,
-            prompts=count,
-            sha256=hashlib.sha256(files[name].read_bytes()).hexdigest() if name in files else None,
+    reading_of = {reading.corpus: reading for reading in readings}
+    summaries = []
+    for name, count in counts.items():
+        reading = reading_of.get(name)
+        summaries.append(
+            CorpusSummary(
+                name=name,
+                prompts=count,
+                sha256=hashlib.sha256(files[name].read_bytes()).hexdigest()
+                if name in files
+                else None,
+                published=reading.published or None if reading else None,
+                columns=reading.columns if reading else (),
+            )
         )
-        for name, count in counts.items()
-    )
+    return tuple(summaries)
 
 
 def evaluate(
@@ -229,10 +245,11 @@ def evaluate(
     Raises SettingsError for an unknown policy, CorpusError for prompts that cannot be used.
     """
     settings = settings or Settings(base=Path.cwd())
-    if corpus is None:
-        prompts = load_corpus()
-    elif isinstance(corpus, str | Path):
-        prompts = load_corpus(corpus)
+    readings: tuple[FileReading, ...] = ()
+    if corpus is None or isinstance(corpus, str | Path):
+        entries = [] if corpus is None else [fspath(corpus)]
+        loaded = load(find_corpora(entries, base=Path.cwd()))
+        prompts, readings = list(loaded.prompts), loaded.readings
     else:
         prompts = list(corpus)
         _refuse_duplicates(prompts)
@@ -259,7 +276,9 @@ def evaluate(
         collected=len(trials),
     )
     return Report(
-        policies=(report,), corpora=summarise_corpora(prompts), notes=policy_notes([built])
+        policies=(report,),
+        corpora=summarise_corpora(prompts, readings),
+        notes=policy_notes([built]),
     )
 
 

@@ -144,6 +144,7 @@ def _prepare(config: pytest.Config, project: ProjectTable) -> Run | None:
         settings=settings,
         parts=parts,
         prompts=prompts,
+        readings=loaded.readings,
         trials={node_id: trial for part in parts for node_id, trial in part.trials.items()},
         policies=policies,
         classifiers=classifiers,

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_refusal.corpus.sources import SUFFIXES, CorpusFile, bundled_folder, corpus_file
+from pytest_refusal.corpus.formats import format_of
+from pytest_refusal.corpus.sources import CorpusFile, bundled_folder, corpus_file
 from pytest_refusal.plugin.node_ids import file_node_id
 from pytest_refusal.table_reader import closest
 
@@ -116,7 +117,7 @@ def _named_corpus(
 ) -> CorpusFile | None:
     if path.is_file():
         known = by_path.get(os.path.realpath(path))
-        if known is not None or not path.name.casefold().endswith(SUFFIXES):
+        if known is not None or format_of(path.name) is None:
             return known
         return corpus_file(path, base=rootpath)
     # Node ids start at rootdir, wherever pytest was called; those of bundled prompts mean the
@@ -124,7 +125,7 @@ def _named_corpus(
     if place in by_node_id:
         return by_node_id[place]
     own = rootpath / place
-    if place.casefold().endswith(SUFFIXES) and own.is_file():
+    if format_of(own.name) is not None and own.is_file():
         return corpus_file(own, base=rootpath)
     if place.startswith("corpus/") and (bundled := bundled_folder() / place[7:]).is_file():
         return corpus_file(bundled, base=rootpath)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from pytest_refusal.corpus.reading import FileReading
 from pytest_refusal.corpus.sources import CorpusFile
 from pytest_refusal.execution.loop import BackgroundLoop
 from pytest_refusal.outcome import Trial
@@ -46,6 +47,7 @@ class Run:
     settings: Settings
     parts: tuple[CorpusPart, ...]
     prompts: tuple[Prompt, ...]
+    readings: tuple[FileReading, ...]
     trials: Mapping[str, Trial]
     policies: Mapping[str, Policy]
     classifiers: Mapping[str, Classifier]

@@ -152,7 +152,7 @@ class RefusalSession:
         return Report(
             policies=policies,
             comparisons=compare_policies(policies, self._run.settings),
-            corpora=summarise_corpora(self._run.prompts),
+            corpora=summarise_corpora(self._run.prompts, self._run.readings),
             complete=standing.complete,
             created=datetime.now(UTC).isoformat(timespec="seconds"),
             notes=self._run.notes,

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 import pytest
 
 from pytest_refusal import __version__
+from pytest_refusal.corpus.reading import FileReading
 from pytest_refusal.escape import encodable, one_line
 from pytest_refusal.plugin.run import Run
 from pytest_refusal.plugin.session import RefusalSession
@@ -35,8 +36,10 @@ class TerminalReport:
         """Say in one line what is asked of whom."""
         run = self._run
         policies = ", ".join(one_line(name) for name in run.policies)
+        how = {reading.corpus: _read_how(reading) for reading in run.readings}
         corpora = ", ".join(
-            f"{part.node_id} ({len({t.prompt.id for t in part.trials.values()})})"
+            f"{part.node_id} ({len({t.prompt.id for t in part.trials.values()})}"
+            f"{how.get(part.file.name, '')})"
             for part in run.parts
         )
         settings = run.settings
@@ -79,3 +82,11 @@ def write_lines(write: Callable[..., None], lines: Iterable[Line], encoding: str
     """
     for line in lines:
         write(encodable(line.text, encoding), **_MARKUP[line.style])
+
+
+def _read_how(reading: FileReading) -> str:
+    """Say what a file was taken for, else where a table has its prompts."""
+    if reading.published:
+        return f", {reading.published}"
+    columns = (one_line(column, 40) for column in reading.columns)
+    return f", from {' or '.join(columns)}" if reading.columns else ""

@@ -72,6 +72,8 @@ def report_from(plain: object, *, source: str = "report") -> Report:
                 name=fields.text("corpus"),
                 prompts=fields.whole("prompts"),
                 sha256=fields.optional("sha256", str),
+                published=fields.optional("published", str) if "published" in fields else None,
+                columns=fields.texts("columns") if "columns" in fields else (),
             )
             for fields in root.tables("corpora")
         ),

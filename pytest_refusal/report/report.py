@@ -21,11 +21,17 @@ SCHEMA_VERSION = 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CorpusSummary:
-    """A corpus of the run.  sha256: of the file, in hexadecimal; None for prompts made in code."""
+    """A corpus of the run.
+
+    sha256: of the file, in hexadecimal; None for prompts made in code.  published: the title
+    of the set that it was taken for; None for none.  columns: where a table has its prompts.
+    """
 
     name: str
     prompts: int
     sha256: str | None = None
+    published: str | None = None
+    columns: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -62,7 +62,14 @@ def _plain_head(report: Report, *, redact: bool) -> dict[str, object]:
         "command": report.command,
         "configuration": dict(report.configuration),
         "corpora": [
-            {"corpus": c.name, "prompts": c.prompts, "sha256": c.sha256} for c in report.corpora
+            {
+                "corpus": c.name,
+                "prompts": c.prompts,
+                "sha256": c.sha256,
+                "published": c.published,
+                "columns": list(c.columns),
+            }
+            for c in report.corpora
         ],
         "notes": list(report.notes),
         "comparisons": _plain(report.comparisons),

@@ -99,7 +99,15 @@ def a_report(*policies: PolicyReport, reasons: tuple[str, ...] = (), **more) -> 
     more.setdefault("complete", True)
     return Report(
         policies=policies,
-        corpora=(CorpusSummary(name="prompts.toml", prompts=6, sha256="0" * 64),),
+        corpora=(
+            CorpusSummary(
+                name="prompts.toml",
+                prompts=6,
+                sha256="0" * 64,
+                published="XSTest",
+                columns=("prompt",),
+            ),
+        ),
         created="2026-01-02T03:04:05+00:00",
         versions={"pytest-refusal": "0.1.0", "pytest": "9.2.0", "python": "3.13.0"},
         reasons=reasons,
