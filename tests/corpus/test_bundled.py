@@ -30,6 +30,7 @@ PAGE = ROOT / "docs" / "corpus.md"
 TAXONOMY = load_corpus("taxonomy")
 LOOKALIKES = load_corpus("lookalikes")
 TAXONOMY_FULL = load_corpus("taxonomy-full")
+MULTILINGUAL = load_corpus("multilingual")
 CONTRAST = load_corpus("contrast")
 EVERY = [p for name in bundled_names() for p in load_corpus(name)]
 BOTH = [*TAXONOMY, *LOOKALIKES]
@@ -87,6 +88,43 @@ def test_contrast_has_twelve_pairs_of_each_kind_of_trigger():
     }
     for p in CONTRAST:
         assert re.fullmatch(TRIGGERS[p.category] + r"-\d\d", p.pair)
+
+
+LANGUAGES = ("es", "fr", "de", "pt", "it", "zh", "ja", "ko", "ar", "hi", "ru")
+
+# Signs that only the language has, and that nearly every text of it has.
+SCRIPTS = {
+    "zh": r"[\u4e00-\u9fff]",
+    "ja": r"[\u3040-\u30ff]",
+    "ko": r"[\uac00-\ud7a3]",
+    "ar": r"[\u0600-\u06ff]",
+    "hi": r"[\u0900-\u097f]",
+    "ru": r"[\u0430-\u044f]",
+}
+
+
+def test_multilingual_has_twenty_pairs_in_each_language():
+    assert Counter((p.language, p.label.value) for p in MULTILINGUAL) == {
+        (language, label): 20 for language in LANGUAGES for label in ("safe", "unsafe")
+    }
+    for p in MULTILINGUAL:
+        assert re.fullmatch(p.language + r"-\d\d", p.pair)
+        assert p.category in TRIGGERS
+
+
+def test_each_language_has_most_kinds_of_trigger():
+    kinds = {language: set() for language in LANGUAGES}
+    for p in MULTILINGUAL:
+        kinds[p.language].add(p.category)
+    assert all(len(found) >= 12 for found in kinds.values())
+
+
+def test_the_prompts_of_a_language_are_in_its_script():
+    for p in MULTILINGUAL:
+        scripts = {language for language, signs in SCRIPTS.items() if re.search(signs, p.text)}
+        assert scripts - {"zh"} <= {p.language}, p.id
+        assert p.language in scripts or p.language not in SCRIPTS, p.id
+        assert p.language != "zh" or scripts == {"zh"}, p.id
 
 
 @pytest.mark.parametrize("corpus", sorted({p.corpus for p in EVERY}))
