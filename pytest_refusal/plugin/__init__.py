@@ -61,6 +61,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         " name, or with POLICY. Default: no comparison",
     )
     group.addoption(
+        "--refusal-history",
+        metavar="PATH",
+        help="append the summary numbers of a whole run to PATH, a line of JSON for each policy;"
+        " an HTML report then shows their trend. Default: no history",
+    )
+    group.addoption(
         "--refusal-github",
         action="store_true",
         help="in GitHub Actions, annotate the corpus and append the summary of the run to that of"

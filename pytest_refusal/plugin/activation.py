@@ -37,6 +37,7 @@ from pytest_refusal.prompt import Prompt
 from pytest_refusal.protocols import Classifier, Policy
 from pytest_refusal.registry import build_classifier, build_policies, known_policies
 from pytest_refusal.report.baseline import Baseline, read_baselines
+from pytest_refusal.report.history import check_history
 from pytest_refusal.report.writing import check_path
 from pytest_refusal.settings import TABLE, Overrides, Settings, read_settings
 from pytest_refusal.table_reader import closest
@@ -107,6 +108,8 @@ def _prepare(config: pytest.Config, project: ProjectTable) -> Run | None:
     faults += _unknown_policies(settings, hooked)
     reports = tuple(config.invocation_params.dir / path for path in option.refusal_report)
     faults += [fault for path in reports if (fault := check_path(path)) is not None]
+    history = option.refusal_history and config.invocation_params.dir / option.refusal_history
+    faults += check_history(history) if history else ()
     arguments = take_corpora(config, configured)
     if not arguments.files and not faults:
         if not typed_policy(config):
@@ -152,6 +155,7 @@ def _prepare(config: pytest.Config, project: ProjectTable) -> Run | None:
         loop=BackgroundLoop(),
         report_paths=reports,
         dry=bool(option.collectonly or option.setuponly or option.setupplan),
+        history_path=history or None,
         redact=option.refusal_redact,
         gate_partial=option.refusal_gate_partial,
         must_evaluate=typed_policy(config),

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import re
 import shlex
+from pathlib import Path
 
 import pytest
 
 from pytest_refusal.escape import one_line
 from pytest_refusal.plugin.run import Run
+
+_HASH = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 
 def command(config: pytest.Config, run: Run) -> str:
@@ -42,3 +47,41 @@ def configuration(config: pytest.Config, run: Run) -> dict[str, str]:
         "ece_bins": str(settings.ece_bins),
         "within_ceilings": settings.within_ceilings.value,
     }
+
+
+def commit(config: pytest.Config) -> str:
+    """Return the commit of the project, in hexadecimal; "" where it cannot be told.
+
+    Read from what CI servers say, else from the folder of git; git itself is not run.
+    """
+    for variable in ("GITHUB_SHA", "CI_COMMIT_SHA", "GIT_COMMIT"):
+        if _HASH.fullmatch(found := os.environ.get(variable, "")):
+            return found
+    for folder in (config.rootpath, *config.rootpath.parents):
+        if (folder / ".git").exists():
+            return _head(folder / ".git")
+    return ""
+
+
+def _head(git: Path) -> str:
+    try:
+        if git.is_file():
+            # A further worktree: its own head, and the references of the first.
+            git = git.parent / git.read_text(encoding="utf-8").removeprefix("gitdir:").strip()
+        head = (git / "HEAD").read_text(encoding="utf-8").strip()
+        if not head.startswith("ref:"):
+            return head if _HASH.fullmatch(head) else ""
+        name = head.removeprefix("ref:").strip()
+        common = git / "commondir"
+        if common.exists():
+            git = git / common.read_text(encoding="utf-8").strip()
+        if (git / name).exists():
+            found = (git / name).read_text(encoding="utf-8").strip()
+            return found if _HASH.fullmatch(found) else ""
+        for line in (git / "packed-refs").read_text(encoding="utf-8").splitlines():
+            found, _, packed = line.partition(" ")
+            if packed == name and _HASH.fullmatch(found):
+                return found
+    except (OSError, UnicodeDecodeError):
+        pass
+    return ""

@@ -55,6 +55,7 @@ class Run:
     loop: BackgroundLoop
     report_paths: tuple[Path, ...]
     dry: bool
+    history_path: Path | None
     redact: bool
     gate_partial: bool
     must_evaluate: bool

@@ -20,10 +20,11 @@ from pytest_refusal.outcome import Evaluated, Outcome, Trial, Unevaluated, from_
 from pytest_refusal.plugin.gate_reports import announce_gates
 from pytest_refusal.plugin.item import OUTCOME, PromptItem
 from pytest_refusal.plugin.junit import add_suite_properties
-from pytest_refusal.plugin.provenance import command, configuration
+from pytest_refusal.plugin.provenance import command, commit, configuration
 from pytest_refusal.plugin.run import Run
 from pytest_refusal.plugin.standing import Standing, judge_standing
 from pytest_refusal.report.conclusion import reasons_to_fail
+from pytest_refusal.report.history import PastRun, append_history, read_history, runs_of
 from pytest_refusal.report.report import PolicyReport, Report, Skipped
 from pytest_refusal.report.writing import write_report
 
@@ -46,6 +47,7 @@ class RefusalSession:
         self._own_failures = 0
         self._crashes = 0
         self._deselected = 0
+        self._history: tuple[PastRun, ...] = ()
         self.report: Report | None = None
         self.reasons: tuple[str, ...] = ()
 
@@ -138,7 +140,9 @@ class RefusalSession:
         others = session.testsfailed - self._own_failures - self._crashes
         if others > 0:
             reasons.append(f"{others} other failure{'s' if others > 1 else ''}")
-        self.report = report = replace(report, reasons=tuple(reasons))
+        report = replace(report, reasons=tuple(reasons))
+        reasons += self._append_history(report)
+        self.report = report = replace(report, history=self._history)
         announce_gates(self._config, report)
         add_suite_properties(self._config, report)
         reasons += [trouble for path in self._run.report_paths for trouble in self._write(path)]
@@ -206,6 +210,18 @@ class RefusalSession:
             ceilings = self._run.settings.ceilings_of(policy.policy)
             for reason in reasons_to_fail(policy, failed, ceilings):
                 yield f"{policy.policy}: {reason}"
+
+    def _append_history(self, report: Report) -> Iterable[str]:
+        path = self._run.history_path
+        if path is None:
+            return
+        try:
+            # The rates of a part of the prompts would bend the trend.
+            if report.complete and not any(policy.is_partial for policy in report.policies):
+                append_history(path, runs_of(report, commit=commit(self._config)))
+            self._history = read_history(path)
+        except OSError as error:
+            yield f"the history {path} could not be written: {error.strerror or error}"
 
     def _write(self, path: Path) -> Iterable[str]:
         if self.report is None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from pytest_refusal.errors import ReportError
 from pytest_refusal.escape import visible
 from pytest_refusal.report.from_json import read_json
+from pytest_refusal.report.history import read_history
 from pytest_refusal.report.writing import KINDS, check_path, write_report
 
 
@@ -31,12 +33,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--redact", action="store_true", help="leave out what the policies said. Default: off"
     )
+    parser.add_argument(
+        "--history",
+        type=Path,
+        metavar="PATH",
+        help="what --refusal-history=PATH wrote, for the trend in HTML. Default: no trend",
+    )
     options = parser.parse_args(arguments)
     faults = [fault for path in options.to if (fault := check_path(path, option="--to"))]
     if faults:
         return _fail(faults)
     try:
         report = read_json(options.report)
+        if options.history is not None:
+            report = replace(report, history=read_history(options.history))
         for path in options.to:
             write_report(report, path, redact=options.redact)
     except ReportError as error:

@@ -15,6 +15,7 @@ from pytest_refusal.metrics.estimates import Estimates
 from pytest_refusal.metrics.repeats import Repeats, summarise_repeats
 from pytest_refusal.metrics.tally import Tally
 from pytest_refusal.outcome import Outcome, Trial, Unevaluated
+from pytest_refusal.report.history import PastRun
 
 SCHEMA_VERSION = 1
 
@@ -150,6 +151,7 @@ class Report:
     reasons: why the session fails, each in one line, empty if it does not; None from a
     library call.  command: what was run.  configuration: what else decides the numbers.
     redacted: whether what the policies said is left out, as in a report read back.
+    history: runs before this one and this one, oldest first; the JSON does not hold them.
     """
 
     policies: tuple[PolicyReport, ...]
@@ -162,6 +164,7 @@ class Report:
     command: str | None = None
     configuration: Mapping[str, str] = field(default_factory=dict)
     redacted: bool = False
+    history: tuple[PastRun, ...] = ()
     comparisons: tuple[PolicyComparison, ...] = ()
 
     def to_dict(self, *, redact: bool = False) -> dict[str, object]:

@@ -24,11 +24,15 @@ from pytest_refusal.report.atomic import write_atomically
 from pytest_refusal.report.changes import counts_in_words, measures_in_words, prompts_by_change
 from pytest_refusal.report.failure_text import REDACTED
 from pytest_refusal.report.findings import Figure
+from pytest_refusal.report.history import PastRun
 from pytest_refusal.report.report import PolicyReport, Report
 from pytest_refusal.verdict import Evidence, VerdictKind
 
 #: Characters of one message or response; the JSON has all of it.
 CLIP = 4_096
+
+#: Lines of the history: what came before cannot be told apart in the plot.
+MOST_RUNS = 200
 
 UNEVALUATED = "unevaluated"
 
@@ -107,6 +111,7 @@ def to_html(report: Report, *, redact: bool = False) -> str:
         report=report,
         decided=findings.decision(report),
         redacted=redact,
+        past_runs=_past_runs(report),
         wrong=wrong,
         right=right,
         all_categories=categories,
@@ -157,6 +162,13 @@ def _gate_class(policy: PolicyReport) -> str:
 def _limit_word(figure: Figure) -> str:
     is_floor = figure.ruling is not None and figure.ruling.ceiling.measure.is_floor
     return "floor" if is_floor else "ceiling"
+
+
+def _past_runs(report: Report) -> dict[str, list[PastRun]]:
+    found: dict[str, list[PastRun]] = {}
+    for run in report.history[-MOST_RUNS:]:
+        found.setdefault(run.policy, []).append(run)
+    return found
 
 
 def _entries(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import re
 from html.parser import HTMLParser
 
@@ -91,3 +92,20 @@ def test_a_summary_that_cannot_be_written_fails_nothing(project, monkeypatch):
     ran = project.run("prompts.toml", "--refusal-policy=bot:good", "--refusal-github")
     assert ran.exit_status == 0
     assert "::warning title=pytest-refusal::the job summary could not be written" in ran.stdout
+
+
+def test_history_grows_by_whole_runs_only(project):
+    policy = "--refusal-policy=bot:leaks_one"
+    for _ in range(2):
+        project.run("prompts.toml", policy, "--refusal-history=h.jsonl", "--refusal-report=h.html")
+    project.run("prompts.toml::bad-1", policy, "--refusal-history=h.jsonl")
+    runs = [json.loads(line) for line in (project.path / "h.jsonl").read_text().splitlines()]
+    assert [run["under_refusal"]["value"] for run in runs] == [0.5, 0.5]
+    assert "<h3>Trend</h3>" in (project.path / "h.html").read_text()
+
+
+def test_a_history_that_is_none_is_a_usage_error(project):
+    project.write_file("h.jsonl", "nonsense\n")
+    ran = project.run("prompts.toml", "--refusal-policy=bot:good", "--refusal-history=h.jsonl")
+    assert ran.exit_status == 4
+    assert "h.jsonl:1: is not valid JSON; take the line out" in ran.stderr
