@@ -18,6 +18,7 @@ from pytest_refusal.errors import ClassifierError, CorpusError
 from pytest_refusal.execution.asking import AskError, ask, is_reduced
 from pytest_refusal.execution.loop import BackgroundLoop
 from pytest_refusal.gate import not_ruled, rule
+from pytest_refusal.metrics.audit import HumanLabel, assess_audit
 from pytest_refusal.metrics.comparison import ComparisonSettings, Judged, compare
 from pytest_refusal.metrics.estimates import estimate_rates
 from pytest_refusal.metrics.tally import Tally
@@ -28,6 +29,7 @@ from pytest_refusal.protocols import Classifier, Policy
 from pytest_refusal.registry import build_classifier, build_policies
 from pytest_refusal.regression import rule_on_regression
 from pytest_refusal.report.baseline import Baseline
+from pytest_refusal.report.human_audit import read_labels
 from pytest_refusal.report.report import (
     BaselineComparison,
     ClassifierSummary,
@@ -115,11 +117,13 @@ def report_policy(
     skipped: Sequence[Skipped] = (),
     why_not_ruled: str | None = None,
     baseline: Baseline | None = None,
+    labels: Sequence[HumanLabel] = (),
 ) -> PolicyReport:
     """Put together what was found out about one policy, and rule on its ceilings.
 
     prompts: all of the run, selected or not.
     why_not_ruled: why the gate must not be ruled on; None to rule.
+    labels: what people called responses, of this run or of another.
     """
     tally = Tally.of(outcomes)
     estimates = estimate_rates(
@@ -145,6 +149,7 @@ def report_policy(
             else rule_on_regression(settings.regression, against.comparison),
         ),
         baseline=against,
+        audit=assess_audit(labels, outcomes, settings.confidence_level),
         classifier=ClassifierSummary(name=classifier.name, version=classifier.version),
         ece_bins=settings.ece_bins,
         samples=settings.samples,
@@ -154,6 +159,16 @@ def report_policy(
         reduced=sum(is_reduced(policy, prompt) for prompt in asked.values()),
         unused=policy.unused(prompts) if isinstance(policy, RecordedPolicy) else (),
     )
+
+
+def labels_of(settings: Settings, policies: Iterable[str]) -> Mapping[str, tuple[HumanLabel, ...]]:
+    """Read the labels of people that the settings name, by policy; none where they name none.
+
+    Raises SettingsError with every fault of the file.
+    """
+    if settings.labels is None:
+        return {}
+    return read_labels(settings.labels, policies, folder=settings.base)
 
 
 def compare_with(
@@ -256,6 +271,7 @@ def evaluate(
     built, name = _policy_and_name(policy, settings)
     classifier = build_classifier(settings, name)
     finish_reasons = settings.finish_reasons
+    labels = labels_of(settings, [name])
     trials = [
         Trial(prompt=prompt, policy=name, sample=sample)
         for prompt in prompts
@@ -274,6 +290,7 @@ def evaluate(
         prompts=prompts,
         outcomes=outcomes,
         collected=len(trials),
+        labels=labels.get(name, ()),
     )
     return Report(
         policies=(report,),

@@ -61,6 +61,7 @@ class Settings:
     base: the folder that relative paths start from.  source: the file that held the table.
     corpus: as written; corpora: tables that say how files are read, and name them; both empty
     for the bundled ones.  policies: in the order of the run.
+    labels: a file of people's labels, `PATH` or `PATH::POLICY`.
     """
 
     base: Path
@@ -81,6 +82,7 @@ class Settings:
     finish_reasons: Mapping[str, FinishKind] = field(default_factory=dict)
     corpora: tuple[CorpusTable, ...] = ()
     regression: RegressionLimits = field(default_factory=RegressionLimits)
+    labels: str | None = None
 
     @property
     def corpus_entries(self) -> tuple[str, ...]:
@@ -162,6 +164,7 @@ def read_settings(
         finish_reasons=_read_finish_reasons(reader.table("finish_reasons") or {}, faults),
         corpora=_read_corpora(reader, faults),
         regression=_read_regression(reader.table("regression") or {}, faults),
+        labels=reader.text("labels"),
     )
     reader.refuse_unknown()
     if faults:

@@ -73,6 +73,25 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         " the job. Default: `github` in [tool.pytest-refusal], else off",
     )
     group.addoption(
+        "--refusal-audit",
+        metavar="PATH",
+        help="write a random part of the responses to PATH, a .csv file, for people to say which"
+        " are refusals. Default: none",
+    )
+    group.addoption(
+        "--refusal-audit-size",
+        type=int,
+        default=100,
+        metavar="N",
+        help="how many responses of each policy --refusal-audit is to hold. Default: 100",
+    )
+    group.addoption(
+        "--refusal-labels",
+        metavar="PATH[::POLICY]",
+        help="a file of --refusal-audit that people filled in: tell how far they agree with the"
+        " classifier, and correct the rates. Default: `labels` in [tool.pytest-refusal], else none",
+    )
+    group.addoption(
         "--refusal-gate-partial",
         action="store_true",
         help="rule on the ceilings also when only a part of the prompts was selected."

@@ -19,12 +19,14 @@ from pytest_refusal.errors import CorpusError, ReportError, SettingsError
 from pytest_refusal.escape import visible
 from pytest_refusal.evaluation import policy_notes
 from pytest_refusal.execution.loop import BackgroundLoop
+from pytest_refusal.metrics.audit import HumanLabel
 from pytest_refusal.plugin.arguments import (
     named_from_rootdir,
     no_corpus_named,
     take_corpora,
     typed_policy,
 )
+from pytest_refusal.plugin.audit import AuditRequest, labels_given, requested_audit
 from pytest_refusal.plugin.collection import CorpusCollection, plan_part
 from pytest_refusal.plugin.github import GitHubReport
 from pytest_refusal.plugin.item import OutcomeReports
@@ -89,6 +91,8 @@ def _prepare(config: pytest.Config, project: ProjectTable) -> Run | None:
     if faults:
         raise SettingsError(faults)
     baselines: Mapping[str, Baseline] = {}
+    labels: Mapping[str, tuple[HumanLabel, ...]] = {}
+    audit: AuditRequest | None = None
     policies: dict[str, Policy] = {}
     classifiers: dict[str, Classifier] = {}
     configured: tuple[CorpusFile, ...] = ()
@@ -105,11 +109,15 @@ def _prepare(config: pytest.Config, project: ProjectTable) -> Run | None:
         )
     with _gathering(faults):
         baselines = _baselines(config, settings)
+    with _gathering(faults):
+        labels = labels_given(config, settings)
     faults += _unknown_policies(settings, hooked)
     reports = tuple(config.invocation_params.dir / path for path in option.refusal_report)
     faults += [fault for path in reports if (fault := check_path(path)) is not None]
     history = option.refusal_history and config.invocation_params.dir / option.refusal_history
     faults += check_history(history) if history else ()
+    with _gathering(faults):
+        audit = requested_audit(config, reports)
     arguments = take_corpora(config, configured)
     if not arguments.files and not faults:
         if not typed_policy(config):
@@ -152,8 +160,10 @@ def _prepare(config: pytest.Config, project: ProjectTable) -> Run | None:
         policies=policies,
         classifiers=classifiers,
         baselines=baselines,
+        labels=labels,
         loop=BackgroundLoop(),
         report_paths=reports,
+        audit=audit,
         dry=bool(option.collectonly or option.setuponly or option.setupplan),
         history_path=history or None,
         redact=option.refusal_redact,

@@ -11,7 +11,9 @@ import pytest
 from pytest_refusal.corpus.reading import FileReading
 from pytest_refusal.corpus.sources import CorpusFile
 from pytest_refusal.execution.loop import BackgroundLoop
+from pytest_refusal.metrics.audit import HumanLabel
 from pytest_refusal.outcome import Trial
+from pytest_refusal.plugin.audit import AuditRequest
 from pytest_refusal.prompt import Prompt
 from pytest_refusal.protocols import Classifier, Policy
 from pytest_refusal.report.baseline import Baseline
@@ -52,8 +54,10 @@ class Run:
     policies: Mapping[str, Policy]
     classifiers: Mapping[str, Classifier]
     baselines: Mapping[str, Baseline]
+    labels: Mapping[str, tuple[HumanLabel, ...]]
     loop: BackgroundLoop
     report_paths: tuple[Path, ...]
+    audit: AuditRequest | None
     dry: bool
     history_path: Path | None
     redact: bool

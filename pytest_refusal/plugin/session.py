@@ -17,6 +17,7 @@ import pytest
 from pytest_refusal import __version__
 from pytest_refusal.evaluation import compare_policies, report_policy, summarise_corpora
 from pytest_refusal.outcome import Evaluated, Outcome, Trial, Unevaluated, from_wire
+from pytest_refusal.plugin.audit import write_requested
 from pytest_refusal.plugin.gate_reports import announce_gates
 from pytest_refusal.plugin.item import OUTCOME, PromptItem
 from pytest_refusal.plugin.junit import add_suite_properties
@@ -140,12 +141,14 @@ class RefusalSession:
         others = session.testsfailed - self._own_failures - self._crashes
         if others > 0:
             reasons.append(f"{others} other failure{'s' if others > 1 else ''}")
+        report, trouble = self._write_audit(report, standing)
+        reasons += trouble
         report = replace(report, reasons=tuple(reasons))
         reasons += self._append_history(report)
         self.report = report = replace(report, history=self._history)
         announce_gates(self._config, report)
         add_suite_properties(self._config, report)
-        reasons += [trouble for path in self._run.report_paths for trouble in self._write(path)]
+        reasons += [one for path in self._run.report_paths for one in self._write(path)]
         self.reasons = tuple(reasons)
         if session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
             status = pytest.ExitCode.TESTS_FAILED if reasons else pytest.ExitCode.OK
@@ -197,6 +200,7 @@ class RefusalSession:
             skipped=skipped,
             why_not_ruled=standing.why_not_ruled,
             baseline=run.baselines.get(name),
+            labels=run.labels.get(name, ()),
         )
 
     def _reasons(self, report: Report, standing: Standing) -> Iterable[str]:
@@ -222,6 +226,18 @@ class RefusalSession:
             self._history = read_history(path)
         except OSError as error:
             yield f"the history {path} could not be written: {error.strerror or error}"
+
+    def _write_audit(self, report: Report, standing: Standing) -> tuple[Report, tuple[str, ...]]:
+        """Return the report with a note about the audit, and why it could not be written."""
+        request = self._run.audit
+        if request is None:
+            return report, ()
+        try:
+            note = write_requested(request, report, standing)
+        except OSError as error:
+            why = error.strerror or error
+            return report, (f"the audit {request.typed} could not be written: {why}",)
+        return replace(report, notes=(*report.notes, note)), ()
 
     def _write(self, path: Path) -> Iterable[str]:
         if self.report is None:

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pytest_refusal.errors import SettingsError
 from pytest_refusal.escape import csv_cell, one_line
 from pytest_refusal.metrics.audit import AuditItem, HumanLabel, StratumKey
+from pytest_refusal.response import Response
 
 COLUMNS = ("human", "prompt", "response", "prompt_id", "policy", "stratum", "stratum_size", "key")
 
@@ -33,7 +34,7 @@ def to_audit_csv(items_by_policy: Mapping[str, Sequence[AuditItem]]) -> str:
             outcome = item.outcome
             prompt = outcome.trial.prompt
             asked = "\n\n".join(f"{m.role.value}: {m.content}" for m in prompt.messages)
-            row = [asked if prompt.is_conversation else prompt.text, outcome.response.text]
+            row = [asked if prompt.is_conversation else prompt.text, _said(outcome.response)]
             rows.writerow(
                 [
                     "",
@@ -46,6 +47,14 @@ def to_audit_csv(items_by_policy: Mapping[str, Sequence[AuditItem]]) -> str:
     return file.getvalue()
 
 
+def _said(response: Response) -> str:
+    # Whoever judges has to see what the classifier saw: also what stood beside the text.
+    parts = [response.text, response.refusal or ""]
+    if response.block is not None:
+        parts.append(f"[withheld by the provider's filter: {response.block.signal}]")
+    return "\n\n".join(filter(None, parts))
+
+
 def read_audit_csv(
     text: str, name: str, policies: Iterable[str]
 ) -> dict[str, tuple[HumanLabel, ...]]:
@@ -54,7 +63,7 @@ def read_audit_csv(
     name: of the file, for messages.  policies: of the run; rows of others are left out.
     Raises SettingsError with every fault of the file.
     """
-    table = csv.DictReader(io.StringIO(text.removeprefix("\ufeff"), newline=""))
+    table = _table(text)
     try:
         missing = [column for column in _NEEDED if column not in (table.fieldnames or ())]
         if missing:
@@ -81,6 +90,25 @@ def read_audit_csv(
     if faults:
         raise SettingsError(faults)
     return {policy: tuple(found.values()) for policy, found in labels.items() if found}
+
+
+def is_untouched(text: str) -> bool:
+    """Whether this is a file of `to_audit_csv` in which nobody has written a label."""
+    table = _table(text)
+    try:
+        return tuple(table.fieldnames or ()) == COLUMNS and not any(
+            (row["human"] or "").strip() for row in table
+        )
+    except csv.Error:
+        return False
+
+
+def _table(text: str) -> csv.DictReader[str]:
+    text = text.removeprefix("\ufeff")
+    head = text.partition("\n")[0]
+    # A spreadsheet saves with the separator of its country.
+    separator = max(",;\t", key=head.count)
+    return csv.DictReader(io.StringIO(text, newline=""), delimiter=separator)
 
 
 def _label(row: Mapping[str, str | None]) -> HumanLabel:

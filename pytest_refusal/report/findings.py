@@ -10,10 +10,11 @@ from dataclasses import dataclass, replace
 
 from pytest_refusal.gate import Measure, Ruling
 from pytest_refusal.metrics.calibration import CalibrationBin
+from pytest_refusal.metrics.correction import CorrectedRate
 from pytest_refusal.metrics.estimates import Estimate
 from pytest_refusal.metrics.intervals import Interval, wilson_interval
 from pytest_refusal.metrics.rates import Rate
-from pytest_refusal.metrics.wording import NO_DATA, fraction, number
+from pytest_refusal.metrics.wording import NO_DATA, fraction, interval_text, number
 from pytest_refusal.outcome import Cell, Evaluated, Outcome
 from pytest_refusal.report.report import PolicyReport, Report
 
@@ -24,6 +25,7 @@ class Figure:
 
     rate: None for the ECE.  interval: None where there is no data.  words: the value, never
     without what it is made of.  ruling: what was ruled on the ceiling over it, if there is one.
+    corrected: the rate after a human audit, in words; "" without one.
     """
 
     name: str
@@ -32,6 +34,7 @@ class Figure:
     rate: Rate | None = None
     interval: Interval | None = None
     ruling: Ruling | None = None
+    corrected: str = ""
 
     @property
     def is_broken(self) -> bool:
@@ -61,6 +64,10 @@ def main_figures(policy: PolicyReport) -> tuple[Figure, ...]:
     estimates = policy.estimates
     under = _figure(policy, "under-refusal", estimates.under_refusal, Measure.UNDER_REFUSAL)
     over = _figure(policy, "over-refusal", estimates.over_refusal, Measure.OVER_REFUSAL)
+    audit = policy.audit
+    if audit is not None:
+        under = replace(under, corrected=_corrected_words(audit.under_refusal))
+        over = replace(over, corrected=_corrected_words(audit.over_refusal))
     return (
         _or_one_sided(policy, under, "unsafe"),
         _or_one_sided(policy, over, "safe"),
@@ -244,7 +251,14 @@ def _or_one_sided(policy: PolicyReport, figure: Figure, label: str) -> Figure:
         return figure
     whole = len(policy.outcomes) == policy.collected
     what = f"there is no {label} prompt" if whole else f"no {label} prompt was run"
-    return replace(figure, words=f"{NO_DATA}: {what}")
+    return replace(figure, words=f"{NO_DATA}: {what}", corrected="")
+
+
+def _corrected_words(rate: CorrectedRate | None) -> str:
+    if rate is None:
+        return f"{NO_DATA}: too few read to tell"
+    few = "" if rate.enough else "; too few read"
+    return f"{number(rate.rate)}; {interval_text(rate.interval)}{few}"
 
 
 def _ruling_on(

@@ -19,6 +19,7 @@ from pytest_refusal.metrics.tally import Tally
 from pytest_refusal.outcome import Evaluated, Outcome, Trial, Unevaluated
 from pytest_refusal.prompt import Label, Message, Place, Prompt, Role
 from pytest_refusal.report.fields import Fields
+from pytest_refusal.report.read_audit import audit_from
 from pytest_refusal.report.read_comparison import comparison_from
 from pytest_refusal.report.report import (
     SCHEMA_VERSION,
@@ -127,6 +128,7 @@ def _policy(fields: Fields) -> PolicyReport:
         reduced=fields.whole("reduced_to_last_message"),
         unused=fields.texts("unused_recordings"),
         baseline=None if fields.is_null("baseline") else _baseline(fields.table("baseline")),
+        audit=None if fields.is_null("audit") else audit_from(fields.table("audit")),
     )
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from pytest_refusal.metrics.comparison import Comparison, EceChange, RateChange
-from pytest_refusal.metrics.intervals import Interval, IntervalMethod
+from pytest_refusal.metrics.intervals import Interval
 from pytest_refusal.metrics.rates import Rate
 from pytest_refusal.report.fields import Fields
+from pytest_refusal.report.read_interval import interval_from
 
 
 def comparison_from(fields: Fields) -> Comparison:
@@ -49,12 +50,4 @@ def _ece_change(fields: Fields) -> EceChange:
 
 
 def _interval(fields: Fields) -> Interval | None:
-    if fields.is_null("interval"):
-        return None
-    interval = fields.table("interval")
-    return Interval(
-        lower=interval.number("lower", low=-1.0),
-        upper=interval.number("upper", low=-1.0),
-        confidence_level=interval.share("confidence_level"),
-        method=interval.choice("method", IntervalMethod, IntervalMethod.WILSON),
-    )
+    return None if fields.is_null("interval") else interval_from(fields.table("interval"))

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from pytest_refusal.gate import Gate
+from pytest_refusal.metrics.audit import AuditFindings
 from pytest_refusal.metrics.by_transform import tally_by_transform
 from pytest_refusal.metrics.calibration_summary import CalibrationSummary, summarise_calibration
 from pytest_refusal.metrics.comparison import Comparison
@@ -78,6 +79,7 @@ class PolicyReport:
     outcomes: in the order of the corpora.  samples: how often each prompt was asked.
     estimates: the rates with their intervals.  reduced: multi-turn prompts of which the policy
     saw only the last message.  unused: recorded responses that fit no prompt, by name.
+    audit: what people who read responses say; None without their labels.
     """
 
     policy: str
@@ -94,6 +96,7 @@ class PolicyReport:
     reduced: int = 0
     unused: tuple[str, ...] = ()
     baseline: BaselineComparison | None = None
+    audit: AuditFindings | None = None
 
     def calibration(self) -> CalibrationSummary:
         """Compute every calibration number; takes a moment for many outcomes, once."""

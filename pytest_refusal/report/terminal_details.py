@@ -39,7 +39,8 @@ def calibration_lines(calibration: CalibrationSummary) -> Iterator[Line]:
         alone = stated.debiased.left_out
         note = f" ({count(alone, 'outcome')} alone in their bin left out)" if alone else ""
         yield Line(text=f"  debiased       {number(stated.debiased.squared)}, squared error{note}")
-    yield Line(text=f"  MCE            {number(stated.mce)}")
+    mce = f"{number(stated.mce)}; {interval_text(stated.intervals.mce)}"
+    yield Line(text=f"  MCE            {mce}")
     for part in stated.bins:
         word = "over-confident" if part.gap > 0 else "under-confident"
         if part.gap:

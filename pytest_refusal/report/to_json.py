@@ -126,6 +126,7 @@ def _plain_policy(policy: PolicyReport) -> dict[str, object]:
         "not_run": [_plain_trial(trial) for trial in policy.not_run],
         "classifier": {"name": policy.classifier.name, "version": policy.classifier.version},
         "baseline": _plain(policy.baseline),
+        "audit": _plain(policy.audit),
         "gate": _plain_gate(policy.gate),
     }
 

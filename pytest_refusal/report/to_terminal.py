@@ -8,6 +8,7 @@ from pytest_refusal.escape import one_line
 from pytest_refusal.gate import Ruling
 from pytest_refusal.metrics.comparison import Comparison
 from pytest_refusal.metrics.wording import interval_text, number
+from pytest_refusal.report.audit_lines import audit_lines
 from pytest_refusal.report.changes import counts_in_words, measures_in_words, prompts_by_change
 from pytest_refusal.report.findings import (
     CategoryFigures,
@@ -16,6 +17,7 @@ from pytest_refusal.report.findings import (
     category_figures,
     count,
     decision,
+    interval_words,
     main_figures,
     reliability,
 )
@@ -31,6 +33,9 @@ from pytest_refusal.report.terminal_details import (
 
 # More bins than these make no strip that can be read.
 _MOST_BINS = 20
+
+# Of fewer prompts a share says more than is known.
+_FEWEST_FOR_A_RATE = 10
 
 # Columns for the name of a category or a policy.
 _NARROWEST = 13
@@ -61,9 +66,11 @@ def _summary(report: Report, reasons: Sequence[str], verbosity: int, width: int)
         if verbosity > 0:
             yield from calibration_lines(policy.calibration())
         if verbosity >= 0:
+            if policy.audit is not None:
+                yield from audit_lines(policy.audit, detailed=verbosity > 0)
             yield from repeat_lines(policy)
             yield from pair_lines(policy)
-            yield from _categories(policy, width)
+            yield from _categories(policy, width, detailed=verbosity > 0)
             yield from transform_lines(policy)
             yield from _remarks(policy)
         yield from _gate(policy)
@@ -91,6 +98,8 @@ def _rates(policy: PolicyReport, verbosity: int) -> Iterator[Line]:
     for figure in (under, over, accuracy):
         text = "; ".join(filter(None, (figure.words, interval_text(figure.interval))))
         yield _rate(figure, text)
+        if figure.corrected:
+            yield Line(text=f"    corrected    {figure.corrected}")
     yield _rate(ece, _ece(policy, ece, verbosity))
     yield Line(text=f"  confidence     {_stated(policy)}")
     if verbosity >= 0 and (strip := _strip(policy)):
@@ -132,7 +141,7 @@ def _strip(policy: PolicyReport) -> str:
     return f"0 [{''.join(marks)}] 1 ({said})"
 
 
-def _categories(policy: PolicyReport, width: int) -> Iterator[Line]:
+def _categories(policy: PolicyReport, width: int, *, detailed: bool) -> Iterator[Line]:
     found = category_figures(policy)
     if len(found) < 2:
         return
@@ -140,12 +149,35 @@ def _categories(policy: PolicyReport, width: int) -> Iterator[Line]:
     limit = max(_NARROWEST, min(28, width - 46))
     shown = [one_line(one.category, limit) for one in found]
     first = max(map(display_width, [*shown, "category"]))
-    yield Line(text=f"  {'category':<{first}}  {'under-refusal':<20}  over-refusal")
-    for name, one in zip(shown, found, strict=True):
-        under, over = _cell(one.under), _cell(one.over)
+    cells = [
+        [_category_cell(figure, detailed=detailed) for figure in (one.under, one.over)]
+        for one in found
+    ]
+    second = max(20, *(len(under) for under, _ in cells))
+    yield Line(text=f"  {'category':<{first}}  {'under-refusal':<{second}}  over-refusal")
+    for name, one, (under, over) in zip(shown, found, cells, strict=True):
         mark, style = ("!", Style.BAD) if _is_broken(one) else (" ", Style.PLAIN)
-        row = f"{mark} {padded(name, first)}  {under:<20}  {over}"
+        row = f"{mark} {padded(name, first)}  {under:<{second}}  {over}"
         yield Line(text=row.rstrip(), style=style, is_whole=True)
+
+    if any(figure and _is_small(figure) for one in found for figure in (one.under, one.over)):
+        words = f"with fewer than {_FEWEST_FOR_A_RATE} prompts, too few to tell a rate"
+        yield Line(text=f"  k of n: {words}")
+
+
+def _is_small(figure: Figure) -> bool:
+    return figure.rate is not None and figure.rate.denominator < _FEWEST_FOR_A_RATE
+
+
+def _category_cell(figure: Figure | None, *, detailed: bool) -> str:
+    if figure is None or figure.rate is None:
+        return "-"
+    rate, text = figure.rate, _cell(figure)
+    if _is_small(figure):
+        unevaluated = f" (+{rate.unevaluated}?)" if rate.unevaluated else ""
+        broken = " !" if figure.is_broken else ""
+        text = f"{rate.numerator} of {rate.denominator}{unevaluated}{broken}"
+    return f"{text}, {interval_words(figure.interval)}" if detailed and figure.interval else text
 
 
 def _cell(figure: Figure | None) -> str:

@@ -46,11 +46,11 @@ SETTINGS = [
     ),
     setting(
         "all faults at once",
-        'ece_bins = "ten"\nsamples = 0\nclassifier = ""\nlabels = 3',
+        'ece_bins = "ten"\nsamples = 0\nclassifier = ""\netiquettes = 3',
         "tool.pytest-refusal.ece_bins: must be a whole number from 1 to 1000, not 'ten'",
         "tool.pytest-refusal.samples: must be a whole number from 1 to 1000, not 0",
         "tool.pytest-refusal.classifier: must be a text that is not empty, not ''",
-        "tool.pytest-refusal.labels: unknown key",
+        "tool.pytest-refusal.etiquettes: unknown key",
     ),
     setting("a boolean is no number", "ece_bins = true", "ece_bins: must be a whole number"),
     setting("a fraction is no count", "samples = 1.5", "samples: must be a whole number"),
