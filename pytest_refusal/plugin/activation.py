@@ -26,7 +26,7 @@ from pytest_refusal.plugin.arguments import (
     take_corpora,
     typed_policy,
 )
-from pytest_refusal.plugin.audit import AuditRequest, labels_given, requested_audit
+from pytest_refusal.plugin.audit import labels_given, requested_audit
 from pytest_refusal.plugin.collection import CorpusCollection, plan_part
 from pytest_refusal.plugin.github import GitHubReport
 from pytest_refusal.plugin.item import OutcomeReports
@@ -92,7 +92,6 @@ def _prepare(config: pytest.Config, project: ProjectTable) -> Run | None:
         raise SettingsError(faults)
     baselines: Mapping[str, Baseline] = {}
     labels: Mapping[str, tuple[HumanLabel, ...]] = {}
-    audit: AuditRequest | None = None
     policies: dict[str, Policy] = {}
     classifiers: dict[str, Classifier] = {}
     configured: tuple[CorpusFile, ...] = ()
@@ -116,8 +115,7 @@ def _prepare(config: pytest.Config, project: ProjectTable) -> Run | None:
     faults += [fault for path in reports if (fault := check_path(path)) is not None]
     history = option.refusal_history and config.invocation_params.dir / option.refusal_history
     faults += check_history(history) if history else ()
-    with _gathering(faults):
-        audit = requested_audit(config, reports)
+    audit = requested_audit(config, reports, faults)
     arguments = take_corpora(config, configured)
     if not arguments.files and not faults:
         if not typed_policy(config):

@@ -30,17 +30,18 @@ class AuditRequest:
     size: int
 
 
-def requested_audit(config: pytest.Config, reports: Sequence[Path]) -> AuditRequest | None:
-    """Return what `--refusal-audit` asks for; reports: the other files that will be written.
+def requested_audit(
+    config: pytest.Config, reports: Sequence[Path], faults: list[str]
+) -> AuditRequest | None:
+    """Return what `--refusal-audit` asks for; what is wrong with it joins the faults.
 
-    Raises SettingsError with all faults.
+    reports: the other files that will be written.
     """
     option = config.option
     typed: str | None = option.refusal_audit
     if typed is None:
         return None
     path, name = config.invocation_params.dir / typed, "--refusal-audit"
-    faults = []
     if path.suffix.lower() != ".csv":
         faults.append(f"{name} {typed}: must end in .csv")
     elif (fault := check_path(path, option=name) or why_not_writable(path, typed)) is not None:
@@ -54,8 +55,6 @@ def requested_audit(config: pytest.Config, reports: Sequence[Path]) -> AuditRequ
         )
     if option.refusal_audit_size < 1:
         faults.append(f"--refusal-audit-size: must be at least 1, not {option.refusal_audit_size}")
-    if faults:
-        raise SettingsError(faults)
     return AuditRequest(path=path, typed=typed, size=option.refusal_audit_size)
 
 
