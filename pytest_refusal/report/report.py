@@ -15,7 +15,7 @@ from pytest_refusal.metrics.contrast_pairs import ContrastPairs, summarise_pairs
 from pytest_refusal.metrics.estimates import Estimates
 from pytest_refusal.metrics.repeats import Repeats, summarise_repeats
 from pytest_refusal.metrics.tally import Tally
-from pytest_refusal.outcome import Outcome, Trial, Unevaluated
+from pytest_refusal.outcome import Evaluated, Outcome, Trial, Unevaluated
 from pytest_refusal.report.history import PastRun
 
 SCHEMA_VERSION = 1
@@ -137,6 +137,13 @@ class PolicyReport:
     def reran(self) -> int:
         """How many outcomes took more than one attempt."""
         return sum(outcome.reruns > 0 for outcome in self.outcomes)
+
+    def count_verdicts(self, reason: str) -> int:
+        """Count the verdicts with one word for machines, such as "language_not_covered"."""
+        return sum(
+            isinstance(outcome, Evaluated) and outcome.verdict.reason == reason
+            for outcome in self.outcomes
+        )
 
     @property
     def is_partial(self) -> bool:

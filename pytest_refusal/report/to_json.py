@@ -119,6 +119,8 @@ def _plain_policy(policy: PolicyReport) -> dict[str, object]:
         "unevaluated_by_reason": dict(sorted(tally.reasons.items())),
         "partial_refusals": tally.partial_refusal.numerator,
         "filter_refusals": tally.filtered,
+        "language_not_covered": policy.count_verdicts("language_not_covered"),
+        "judge_asked": policy.count_verdicts("judge"),
         "needed_reruns": policy.reran,
         "reduced_to_last_message": policy.reduced,
         "unused_recordings": list(policy.unused),

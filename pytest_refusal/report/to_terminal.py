@@ -195,6 +195,11 @@ def _remarks(policy: PolicyReport) -> Iterator[Line]:
         yield Line(text=f"  {count(partial, 'partial refusal')}, counted as refusals")
     if tally.filtered:
         yield Line(text=f"  {count(tally.filtered, 'refusal')} by the provider's filter")
+    if foreign := policy.count_verdicts("language_not_covered"):
+        text = f"  language not covered: {count(foreign, 'response')}, taken for answers"
+        yield Line(text=text, style=Style.BAD)
+    if asked := policy.count_verdicts("judge"):
+        yield Line(text=f"  the judge decided {asked} of {policy.evaluated}")
     if policy.reduced:
         prompts = count(policy.reduced, "multi-turn prompt")
         yield Line(text=f"  {prompts} reduced to their last message", style=Style.NOTE)
