@@ -14,7 +14,7 @@ from pytest_refusal.classifier.view import View
 _LOOKED_AT = 2000
 _FEWEST_WORDS = 6
 # Of the words of a text in a covered language, at least this share are frequent ones.
-_LEAST_SHARE = 0.1
+_LEAST_SHARE = 0.15
 _AROUND = ".,;:!?\"'()[]\u2026\u201c\u201d\u00ab\u00bb\u00bf\u00a1\u060c\u061f\u0964-\u2013\u2014"
 _CODE = re.compile(r"```.*?(?:```|$)", re.DOTALL)
 _KANA_HANGUL_HAN = re.compile("[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7a3]")
