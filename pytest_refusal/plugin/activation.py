@@ -30,6 +30,7 @@ from pytest_refusal.plugin.audit import labels_given, requested_audit
 from pytest_refusal.plugin.collection import CorpusCollection, plan_part
 from pytest_refusal.plugin.github import GitHubReport
 from pytest_refusal.plugin.item import OutcomeReports
+from pytest_refusal.plugin.live_line import LiveLine, wants_live_line
 from pytest_refusal.plugin.project_file import ProjectTable
 from pytest_refusal.plugin.run import RUN, CorpusPart, Run, is_worker
 from pytest_refusal.plugin.session import RefusalSession
@@ -68,6 +69,8 @@ def activate(config: pytest.Config, project: ProjectTable) -> None:
     register(session, "refusal-session")
     register(TerminalReport(config, run, session), "refusal-terminal")
     register(ControllerSide(session), "refusal-controller")
+    if wants_live_line(config):
+        register(LiveLine(config, run, session), "refusal-live-line")
     if config.option.refusal_github or run.settings.github:
         register(GitHubReport(config, run, session), "refusal-github")
 

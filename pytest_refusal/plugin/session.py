@@ -112,6 +112,14 @@ class RefusalSession:
         plain = node_id.rpartition("@")[0]
         return plain if plain in trials else None
 
+    def arrived(self) -> Sequence[Outcome]:
+        """Return the outcomes so far."""
+        return tuple(self._outcomes.values())
+
+    def planned_count(self) -> int:
+        """Return how many trials were selected."""
+        return len(self._selected)
+
     # The end
 
     @pytest.hookimpl(tryfirst=True)
