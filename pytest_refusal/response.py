@@ -86,6 +86,8 @@ def _misfit_list(response: Response) -> str | None:
         ("earlier", response.earlier),
     )
     for name, texts in fields:
+        if type(texts) is tuple and not texts:
+            continue
         if not isinstance(texts, tuple | list) or not all(isinstance(t, str) for t in texts):
             return f"{name} is {type(texts).__name__}; expected a tuple of str"
     return None

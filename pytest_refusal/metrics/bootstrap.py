@@ -6,6 +6,8 @@ a vector of how often each distinct prompt was drawn.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 
@@ -20,14 +22,22 @@ _FEW_DISTINCT = 0.05
 _DRAWS_AT_ONCE = 2_000_000
 
 
-def resampled_sums(rows: Floats, resamples: int = RESAMPLES, seed: int = 0) -> Floats:
+def resampled_sums(
+    rows: Floats,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+    *,
+    times: Sequence[int] | None = None,
+) -> Floats:
     """Sum the rows of `resamples` samples with replacement, each as large as `rows`.
 
     rows: shape (prompts, columns), at least one prompt; their order does not matter.
+    times: how often each row is there; None for once.
     Returns shape (resamples, columns).
     """
-    distinct, counts = np.unique(rows, axis=0, return_counts=True)
-    rng, n = np.random.default_rng(seed), len(rows)
+    distinct, place = np.unique(rows, axis=0, return_inverse=True)
+    counts = np.bincount(place.ravel(), times).astype(np.intp)
+    rng, n = np.random.default_rng(seed), int(counts.sum())
     if len(distinct) <= max(8, _FEW_DISTINCT * n):
         drawn = rng.multinomial(n, counts / n, size=resamples)
         return np.asarray(drawn @ distinct, dtype=np.float64)

@@ -54,14 +54,17 @@ def calibration_intervals(
 ) -> CalibrationIntervals | None:
     """Resample prompts, each with all of its samples; None without outcomes."""
     edges = bin_edges(bins)
-    with_samples = [samples for samples in by_prompt if samples]
-    if not with_samples:
+    # Few prompts differ in their samples: what is the same is computed once.
+    alike = Counter(tuple(sorted(samples)) for samples in by_prompt if samples)
+    if not alike:
         return None
-    flat = _Samples.of(with_samples)
+    flat = _Samples.of(list(alike))
     places = bin_places(flat.stated, edges)
-    inner = adaptive_edges(
-        Counter(zip(flat.stated.tolist(), flat.right.tolist(), strict=True)), bins
-    )
+    pairs: Counter[tuple[float, bool]] = Counter()
+    for samples, times in alike.items():
+        for pair in samples:
+            pairs[pair] += times
+    inner = adaptive_edges(pairs, bins)
     adaptive_places = np.searchsorted(inner, flat.stated, side="left")
     gaps = flat.stated - flat.right
     columns = [
@@ -70,7 +73,7 @@ def calibration_intervals(
         flat.by_place(adaptive_places, len(inner) + 1, gaps),
         flat.by_place(np.zeros_like(places), 1, gaps * gaps),
     ]
-    sums = resampled_sums(np.hstack(columns), resamples, seed)
+    sums = resampled_sums(np.hstack(columns), resamples, seed, times=list(alike.values()))
     ends = np.cumsum([c.shape[1] for c in columns])[:-1]
     gap, count, adaptive_gap, squares = np.split(sums, ends, axis=1)
     n = count.sum(axis=1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shlex
 from collections.abc import Generator, Mapping
@@ -228,13 +229,22 @@ class OutcomeReports:
         self._run = run
         self._home = None if is_worker(config) else os.getpid()
 
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_runtestloop(self) -> None:
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtestloop(self) -> Generator[None, object, object]:
         """Make the event loop while nothing forbids the sockets that it needs."""
         if not self._run.dry:
             # If it cannot be made, the first async policy says why.
             with suppress(OSError, RuntimeError):
                 self._run.loop.open()
+        # The collector of garbage would go through all prompts and items again and again.
+        freezes = gc.get_freeze_count() == 0
+        if freezes:
+            gc.freeze()
+        try:
+            return (yield)
+        finally:
+            if freezes:
+                gc.unfreeze()
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(
