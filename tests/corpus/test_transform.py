@@ -127,7 +127,7 @@ def test_an_id_that_is_there_already_is_a_fault(tmp_path: Path) -> None:
 def test_an_unknown_transform_is_a_fault() -> None:
     _, (fault,) = parse_corpus_tables([{"path": "x", "transforms": ["none", "bas64"]}])
     assert fault.startswith("corpora[1].transforms: must be of none, base64, hex, rot13, ")
-    assert fault.endswith("not 'bas64'; did you mean 'base64'?")
+    assert fault.endswith("not 'bas64'; did you mean \"base64\"?")
 
 
 def test_the_page_about_corpora_has_every_transform() -> None:
