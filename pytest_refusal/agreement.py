@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from pytest_refusal.classifier.labels import LabelledResponse, read_labels
+from pytest_refusal.command_line import run_command
 from pytest_refusal.errors import ClassifierError, RefusalError
 from pytest_refusal.escape import encodable, one_line
 from pytest_refusal.metrics.agreement import Agreement, cohen_kappa
@@ -188,4 +189,4 @@ def _disagreements(compared: Iterable[Compared]) -> list[str]:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run_command(main)

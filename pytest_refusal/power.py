@@ -6,6 +6,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
+from pytest_refusal.command_line import run_command
 from pytest_refusal.metrics.decisions import clean_prompts_needed
 from pytest_refusal.metrics.planning import (
     prompts_for_interval_width,
@@ -158,4 +159,4 @@ def _line(n: int, purpose: str) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run_command(main)

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 
+from pytest_refusal.command_line import run_command
 from pytest_refusal.corpus.checking import Finding, Summary, findings, summarise
 from pytest_refusal.corpus.faults import fault_lines, quoted
 from pytest_refusal.corpus.loading import Loaded, load, read_all
@@ -209,4 +210,4 @@ def _print(lines: Iterator[str] | Sequence[str], *, to_stderr: bool = False) -> 
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run_command(main)

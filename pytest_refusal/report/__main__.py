@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from pytest_refusal.command_line import run_command
 from pytest_refusal.errors import ReportError
 from pytest_refusal.escape import visible
 from pytest_refusal.report.from_json import read_json
@@ -63,4 +64,4 @@ def _fail(faults: Iterable[str]) -> int:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    run_command(main)

@@ -261,7 +261,7 @@ def test_a_label_that_no_pattern_covers_is_named(write: Write, load_as: Load) ->
         pytest.param(
             '[[corpora]]\npath = "a"\n[[corpora]]\npath = 3\ncolum = {}\nformat = "xls"\n',
             [
-                "[2].colum: unknown key; did you mean \"columns\"? (known: path, format,",
+                '[2].colum: unknown key; did you mean "columns"? (known: path, format,',
                 "[2].path: must be a text or a list of texts, none of them empty, not 3",
                 "[2].format: must be one of toml, jsonl, json, csv, tsv, yaml, parquet, arrow, ",
             ],
@@ -284,7 +284,7 @@ def test_a_label_that_no_pattern_covers_is_named(write: Write, load_as: Load) ->
         pytest.param(
             '[[corpora]]\npath = "a"\ncolumns = { promt = "x", label = 3, prompt = {} }\n',
             [
-                "[1].columns.promt: unknown field; did you mean \"prompt\"? (known: id, prompt,",
+                '[1].columns.promt: unknown field; did you mean "prompt"? (known: id, prompt,',
                 "[1].columns.label: must be a column or a list of columns, not 3",
                 "[1].columns.prompt: must be a column, or a table of language = column",
             ],
