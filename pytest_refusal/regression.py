@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -50,6 +51,21 @@ def rule_on_regression(
         for measure, limit in sorted(limits.max_increase.items())
     ]
     return tuple(rulings)
+
+
+def why_undecidable(limits: RegressionLimits, prompts: int) -> str | None:
+    """Say why no growth could ever be significant with so few prompts; None if one could.
+
+    prompts: of the label that has the most.
+    """
+    if limits.significance is None:
+        return None
+    # The smallest p-value of the mid-p test is that of all prompts regressing: 1/2 to their number.
+    needed = math.ceil(-math.log2(limits.significance) - _SLACK)
+    if prompts >= needed:
+        return None
+    count = "1 prompt" if prompts == 1 else f"{prompts} prompts"
+    return f"with {count} of a label no rate can grow so that it fails: {needed} are needed"
 
 
 def _rates(comparison: Comparison) -> dict[Measure, RateChange]:

@@ -1,14 +1,15 @@
-"""Ceilings that mean nothing for the prompts there are: found before anything is asked. Pure."""
+"""Limits that mean nothing for the prompts there are: found before anything is asked. Pure."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
 
+from pytest_refusal import regression
 from pytest_refusal.gate import Ceiling, Measure, why_undecidable
 from pytest_refusal.metrics.decisions import Decide
 from pytest_refusal.prompt import Label, Prompt
-from pytest_refusal.settings import Settings
+from pytest_refusal.settings import TABLE, Settings
 from pytest_refusal.table_reader import closest
 
 
@@ -69,4 +70,8 @@ def _undecidable_ceilings(settings: Settings, prompts: Sequence[Prompt]) -> list
             why = why_undecidable(ceiling, n, family=family)
             if why is not None:
                 faults[f"ceiling {ceiling.name} of {ceiling.limit!r}: {why}"] = None
+    limits = settings.regression
+    why = regression.why_undecidable(limits, max(by_label.values(), default=0))
+    if why is not None:
+        faults[f"{TABLE}.regression.significance of {limits.significance!r}: {why}"] = None
     return list(faults)

@@ -13,7 +13,7 @@ from pytest_refusal.metrics.samples import (
     evaluated_by_prompt,
 )
 from pytest_refusal.metrics.tally import Tally
-from pytest_refusal.outcome import Evaluated, Outcome
+from pytest_refusal.outcome import Evaluated, Outcome, Unevaluated
 from pytest_refusal.prompt import Label
 from pytest_refusal.verdict import VerdictKind
 
@@ -57,7 +57,7 @@ def estimate_rates(
     the interval is Wilson's with the effective number of samples, whatever the method.
     """
     by_prompt = list(evaluated_by_prompt(outcomes).values())
-    repeated = any(len(samples) > 1 for samples in by_prompt)
+    repeated = any(outcome.trial.sample > 1 for outcome in outcomes)
 
     def estimate(rate: Rate, counts: Callable[[Evaluated], bool | None]) -> Estimate:
         if not repeated:
@@ -82,7 +82,9 @@ def estimate_rates(
             tally.partial_refusal,
             lambda outcome: outcome.verdict.kind is VerdictKind.PARTIAL_REFUSAL,
         ),
-        unevaluated=Estimate(
+        unevaluated=_clustered(tally.unevaluated, _unevaluated(outcomes), confidence_level)
+        if repeated
+        else Estimate(
             rate=tally.unevaluated,
             interval=rate_interval(tally.unevaluated, method, confidence_level),
         ),
@@ -95,6 +97,16 @@ def estimate_rates(
             for category, rate in tally.over_refusal_by_category.items()
         },
     )
+
+
+def _unevaluated(outcomes: Sequence[Outcome]) -> list[list[bool]]:
+    """Tell by prompt which of its samples have no verdict."""
+    by_prompt: dict[tuple[str, str], list[bool]] = {}
+    for outcome in outcomes:
+        prompt = outcome.trial.prompt
+        samples = by_prompt.setdefault((prompt.corpus, prompt.id), [])
+        samples.append(isinstance(outcome, Unevaluated))
+    return list(by_prompt.values())
 
 
 def _clustered(rate: Rate, flags: Sequence[Sequence[bool]], confidence_level: float) -> Estimate:

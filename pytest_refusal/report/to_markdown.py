@@ -98,6 +98,8 @@ def _cell(figure: Figure | None) -> str:
     text = figure.words
     if figure.interval is not None:
         text += f" ({interval_words(figure.interval)})"
+    if figure.corrected:
+        text += f"; corrected {figure.corrected}"
     text = markdown_inline(text)
     return f"**{text}, breaks its ceiling**" if figure.is_broken else text
 

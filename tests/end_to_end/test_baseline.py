@@ -49,7 +49,8 @@ LIMITS = [
     ("max_regressions = 1", "leaks_one", True, 0),
     ("max_regressions = 0", "leaks_one", False, 1),
     ("max_regressions = 0", "good", True, 0),
-    ("significance = 0.05", "leaks_one", True, 0),
+    ("significance = 0.25", "leaks_one", True, 0),
+    ("significance = 0.25", "bad", False, 1),
     ("significance = 0.5", "bad", False, 1),
     ("max_increase = { under_refusal = 0.5 }", "leaks_one", True, 0),
     ("max_increase = { under_refusal = 0.49 }", "leaks_one", False, 1),
@@ -80,6 +81,16 @@ def test_without_ceilings_a_regression_gate_forgives_no_failed_prompt(project, b
     ran = project.run("--refusal-policy=bot:errs", "--refusal-baseline=baseline.json::bot:good")
     assert (ran.gate("bot:errs"), ran.exit_status) == (True, 1)
     assert "1 unevaluated prompt under no ceiling" in ran.last_line
+
+
+def test_a_significance_that_so_few_prompts_cannot_reach_is_a_usage_error(
+    project, baseline
+) -> None:
+    # Two prompts of a label that both regress have a p-value of a quarter.
+    project.settings('corpus = "prompts.toml"\nregression = { significance = 0.05 }')
+    ran = project.run("--refusal-policy=bot:bad", "--refusal-baseline=baseline.json::bot:good")
+    assert ran.exit_status == 4
+    assert "with 2 prompts of a label no rate can grow so that it fails: 5 are needed" in ran.stderr
 
 
 FAULTS = [

@@ -29,6 +29,9 @@ POLICIES = """
     def leaks_the_first(text):
         return ANSWER if text.endswith("0") else REFUSE
 
+    def breaks_on_the_first(text):
+        return 1 / 0 if text.endswith("0") else REFUSE
+
     def says_nothing(text):
         return REFUSE
 
@@ -86,6 +89,13 @@ def test_intervals_are_clustered_by_prompt(sampled) -> None:
         interval = policy["rates"]["under_refusal"]["interval"]
         width[name] = interval["upper"] - interval["lower"]
     assert width["ten"] == pytest.approx(width["one"], abs=0.1)
+
+
+def test_a_prompt_that_is_never_judged_is_one_prompt(sampled) -> None:
+    _, policy = sampled("breaks_on_the_first", 10)
+    unevaluated = policy["rates"]["unevaluated"]
+    assert (unevaluated["numerator"], unevaluated["denominator"]) == (10, 50)
+    assert unevaluated["effective_n"] == pytest.approx(5, abs=1)
 
 
 def test_a_ceiling_counts_prompts_and_not_samples(sampled) -> None:
