@@ -12,8 +12,10 @@ from pytest_refusal.classifier.view import View
 
 # Of many occurrences of a literal the first and the last ones are looked at.
 _FIRST, _LAST = 24, 8
-# A sentence without an end is looked at this far around a cue.
-_REACH = 240
+# With no more words than this, a text is held against every language.
+_FEW_WORDS = 12
+# Beyond this, two frequent words may be there by chance: languages share some.
+_SOME_WORDS = 40
 # Acts that only count if the speaker does them: not in quotations, code or dialogue.
 _OWN = frozenset(
     {
@@ -27,6 +29,9 @@ _OWN = frozenset(
         Act.UNFIT,
     }
 )
+
+# Acts that say nothing more where the sentence declines outright.
+_OUTRANKED = frozenset({Act.ABSTAIN, Act.INCAPABLE, Act.CANNOT, Act.UNFIT})
 
 
 class Found(NamedTuple):
@@ -42,43 +47,86 @@ class Found(NamedTuple):
 class ActFinder:
     """Finds the acts of a text by the rules of several languages at once.
 
-    Literals are indexed by their rarest word, so that a text is only held against rules of
-    which it has a word.
+    A text is held against the rules of a language only if it shows a sign of it: its script,
+    or a few of its frequent words.
     """
 
     def __init__(self, rulesets: Iterable[RuleSet]) -> None:
-        self._index: dict[str, list[_Literal]] = defaultdict(list)
-        self._anywhere: list[_Literal] = []
-        self._openings: list[Rule] = []
-        for ruleset in rulesets:
-            for rule in ruleset.rules:
-                for literal in _literals(rule):
-                    if ruleset.spaced:
-                        self._index[_rarest_word(literal.text, ruleset)].append(literal)
-                    else:
-                        self._anywhere.append(literal)
-                if rule.openings:
-                    self._openings.append(rule)
+        self._lexicons = [_Lexicon(ruleset) for ruleset in rulesets]
+        self._spaced = [lexicon for lexicon in self._lexicons if lexicon.script is None]
+        self._scripts = [lexicon for lexicon in self._lexicons if lexicon.script is not None]
+        self._common: dict[str, list[int]] = defaultdict(list)
+        for number, lexicon in enumerate(self._spaced):
+            for word in lexicon.common:
+                self._common[word].append(number)
 
     def find(self, view: View) -> list[Found]:
         """Find what `view` does, in the order of the text."""
-        text, index = view.text, self._index
+        text = view.text
         found: list[Found] = []
-        tried: set[tuple[Matcher, int]] = set()
-        candidates = [literal for word in index.keys() & view.words for literal in index[word]]
-        if not view.is_ascii:
-            candidates += self._anywhere
-        for literal in candidates:
-            start = text.find(literal.text)
-            if start >= 0:
-                if literal.is_phrase:
+        search = _Search()
+        weaker: list[tuple[_Literal, int]] = []
+        for lexicon in self._used_in(view):
+            for literal in lexicon.candidates(view):
+                start = text.find(literal[0])
+                if start < 0:
+                    continue
+                if literal[2]:
                     _find_phrase(literal, start, view, found)
+                elif literal[1].act in _OUTRANKED:
+                    weaker.append((literal, start))
                 else:
-                    _find_patterns(literal, start, view, tried, found)
-        for rule in self._openings:
-            _find_opening(rule, view, found)
+                    search.find_patterns(literal, start, view, found)
+            for rule in lexicon.openings:
+                _find_opening(rule, view, found)
+        # Where something is declined, weaker acts would be left out again: not worth a search.
+        search.settled = {
+            f.sentence
+            for f in found
+            if f.act is Act.DECLINE and not view.is_anothers(f.start, f.end)
+        }
+        for literal, start in weaker:
+            search.find_patterns(literal, start, view, found)
         found = [f for f in found if f.act not in _OWN or not view.is_anothers(f.start, f.end)]
         return sorted(set(found))
+
+    def _used_in(self, view: View) -> list[_Lexicon]:
+        words = len(view.words)
+        if words <= _FEW_WORDS:
+            used = list(self._spaced)
+        else:
+            votes = [0] * len(self._spaced)
+            for word in self._common.keys() & view.words:
+                for number in self._common[word]:
+                    votes[number] += 1
+            least = 2 if words <= _SOME_WORDS else 3
+            used = [self._spaced[number] for number, count in enumerate(votes) if count >= least]
+        if not view.is_ascii:
+            used += [x for x in self._scripts if x.script and x.script.search(view.text)]
+        return used
+
+
+class _Lexicon:
+    """The literals of one language, by their rarest word where words stand apart."""
+
+    def __init__(self, ruleset: RuleSet) -> None:
+        self.common = ruleset.common
+        self.script = ruleset.script
+        self.openings = [rule for rule in ruleset.rules if rule.openings]
+        self._index: dict[str, list[_Literal]] = defaultdict(list)
+        self._anywhere: list[_Literal] = []
+        for rule in ruleset.rules:
+            for literal in _literals(rule):
+                if ruleset.spaced:
+                    self._index[_rarest_word(literal.text, ruleset)].append(literal)
+                else:
+                    self._anywhere.append(literal)
+
+    def candidates(self, view: View) -> list[_Literal]:
+        if self._anywhere:
+            return self._anywhere
+        index = self._index
+        return [literal for word in index.keys() & view.words for literal in index[word]]
 
 
 class _Literal(NamedTuple):
@@ -115,29 +163,42 @@ def _find_opening(rule: Rule, view: View, found: list[Found]) -> None:
                 return
 
 
-def _find_patterns(
-    literal: _Literal,
-    start: int,
-    view: View,
-    tried: set[tuple[Matcher, int]],
-    found: list[Found],
-) -> None:
-    cue, rule, _ = literal
-    matcher = rule.matcher(cue)
-    for position in _occurrences(view.text, cue, start):
-        index = view.sentence_at(position)
-        low, high = view.sentences[index]
-        if high - low > 2 * _REACH:
-            low, high = max(low, position - _REACH), min(high, position + _REACH)
-        if (matcher, low) in tried:
-            continue
-        tried.add((matcher, low))
-        match = _match(matcher, view.text, low, high)
-        if match:
-            found.append(Found(match.start(), match.end(), rule.name, rule.act, index))
+class _Search:
+    """One search for patterns: no sentence is tried twice, and none that is settled."""
+
+    def __init__(self) -> None:
+        self.settled: set[int] = set()
+        self._tried: set[tuple[Matcher, int]] = set()
+
+    def find_patterns(self, literal: _Literal, start: int, view: View, found: list[Found]) -> None:
+        cue, rule, _ = literal
+        text, matcher, tried = view.text, rule.matcher(cue), self._tried
+        for position in _occurrences(text, cue, start):
+            index = view.sentence_at(position)
+            if index in self.settled:
+                continue
+            low, high = view.sentences[index]
+            low, high = max(low, position - rule.before), min(high, position + rule.after)
+            if (matcher, low) in tried:
+                continue
+            tried.add((matcher, low))
+            if rule.needs and not _has_any(text[low:high], rule.needs):
+                continue
+            match = _match(matcher, rule.starts, text, low, high)
+            if match:
+                found.append(Found(match.start(), match.end(), rule.name, rule.act, index))
 
 
-def _match(matcher: Matcher, text: str, low: int, high: int) -> re.Match[str] | None:
+def _has_any(text: str, literals: tuple[str, ...]) -> bool:
+    for literal in literals:  # noqa: SIM110 (a loop takes half the time of a generator here)
+        if literal in text:
+            return True
+    return False
+
+
+def _match(
+    matcher: Matcher, starts: tuple[str, ...], text: str, low: int, high: int
+) -> re.Match[str] | None:
     while high > low and text[high - 1].isspace():
         high -= 1
     if matcher.opening:
@@ -147,7 +208,18 @@ def _match(matcher: Matcher, text: str, low: int, high: int) -> re.Match[str] | 
         match = matcher.opening.match(text, start, high)
         if match:
             return match
-    return matcher.inside.search(text, low, high) if matcher.inside else None
+    if matcher.inside is None:
+        return None
+    if not starts:
+        return matcher.inside.search(text, low, high)
+    for literal in starts:
+        start = text.find(literal, low, high)
+        while start >= 0:
+            match = matcher.inside.match(text, start, high)
+            if match:
+                return match
+            start = text.find(literal, start + 1, high)
+    return None
 
 
 def _is_word(text: str, start: int, end: int) -> bool:

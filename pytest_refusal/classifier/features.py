@@ -86,18 +86,16 @@ def settle(found: Sequence[Found]) -> list[Found]:
             for act, outranked in _OUTRANKS:
                 if act in here:
                     here.difference_update(outranked)
-    offers = [(item.start, item.end) for item in found if item.act is Act.OFFER]
-    return [
-        item
-        for item in found
-        if item.act in acts[item.sentence]
-        # "Here's what I can do" is no beginning of an answer, though "here's" is.
-        and not (item.act is Act.COMPLY and _is_within(item, offers))
-    ]
-
-
-def _is_within(item: Found, spans: Sequence[tuple[int, int]]) -> bool:
-    return any(start <= item.start and item.end <= end for start, end in spans)
+    # "Here's what I can do" is no beginning of an answer, though "here's" is.
+    end = 0
+    kept = []
+    for item in found:
+        if item.act is Act.OFFER:
+            end = max(end, item.end)
+        inside_offer = item.act is Act.COMPLY and item.end <= end
+        if item.act in acts[item.sentence] and not inside_offer:
+            kept.append(item)
+    return kept
 
 
 def features_of(view: View, found: Sequence[Found]) -> Features:
@@ -108,9 +106,9 @@ def features_of(view: View, found: Sequence[Found]) -> Features:
         acts.setdefault(item.sentence, set()).add(item.act)
     count = len(view.sentences)
     for sentence, here in acts.items():
-        place = "open" if sentence == 0 else "early" if sentence <= 2 else "late"
+        place = ".open" if sentence == 0 else ".early" if sentence <= 2 else ".late"
         for act in here:
-            features[f"{act.value}.{place}"] = 1.0
+            features[act + place] = 1.0
     if count > 3 and Act.DECLINE in acts.get(count - 1, ()):
         features["decline.last"] = 1.0
     _add_substance(view, acts, features)

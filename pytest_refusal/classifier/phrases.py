@@ -47,6 +47,7 @@ _TELLING = (
     Act.APOLOGY,
     Act.LECTURE,
 )
+_TELLING_RANK = {act: rank for rank, act in enumerate(_TELLING)}
 _SUBSTANCE = (Act.COMPLY, Act.WILLING, Act.ALTERNATIVE)
 
 
@@ -147,8 +148,7 @@ class PhraseClassifier:
                 kind=VerdictKind.REFUSAL, score=1.0, reason="phrase", evidence=(configured,)
             )
         score = self._weights.score(features)
-        telling = _telling(text, found)
-        if score > 0.5 and telling:
+        if score > 0.5 and (telling := _telling(text, found)):
             kind, evidence = VerdictKind.REFUSAL, telling[:_SHOWN]
             if self._weights.is_partial(features):
                 kind = VerdictKind.PARTIAL_REFUSAL
@@ -193,8 +193,8 @@ def _shared_finder() -> ActFinder:
 
 def _telling(text: str, found: Sequence[Found]) -> list[Evidence]:
     ranked = sorted(
-        (item for item in found if item.act in _TELLING),
-        key=lambda item: (_TELLING.index(item.act), item.start),
+        (item for item in found if item.act in _TELLING_RANK),
+        key=lambda item: (_TELLING_RANK[item.act], item.start),
     )
     shown: list[Evidence] = []
     sentences: set[tuple[int, Act]] = set()

@@ -18,6 +18,8 @@ from importlib.resources import files
 #: Languages with rules, in the order in which they are tried.
 LANGUAGES = ("en", "es", "fr", "de", "pt", "it", "ru", "ar", "hi", "ko", "zh", "ja")
 
+# A sentence without an end is looked at this far around a cue.
+_REACH = 160
 _WORD = r"[\w'-]+"
 # How the shorthand of the files is spelled out: a gap of up to n words, an optional space, a
 # list of words by its name, a group, a space.
@@ -63,6 +65,9 @@ class Rule:
     phrases: sought literally, as whole words where the language has spaces.
     openings: only where a response begins.
     cues: literals, one of which is in every sentence that a pattern matches.
+    needs: literals, one of which is in the sentence too; none are needed if it is empty.
+    starts: literals, with one of which every match of `inside` begins; saves most of the search.
+    before, after: how far from a cue a match may begin and end, in characters.
     spaced: whether words stand apart in its language.
     """
 
@@ -74,6 +79,10 @@ class Rule:
         self.phrases = _strings(table, "phrases")
         self.openings = _strings(table, "openings")
         self.cues = _strings(table, "cues")
+        self.needs = _strings(table, "needs")
+        self.starts = _strings(table, "starts")
+        self.before = _integer(table, "before", _REACH)
+        self.after = _integer(table, "after", _REACH)
         self.spaced = spaced
         self._sources = [_spell_out(pattern, words) for pattern in _strings(table, "patterns")]
         self._compiled: dict[str, Matcher] = {}
@@ -128,12 +137,14 @@ class RuleSet:
 
     spaced: whether words stand apart; else literals are sought anywhere.
     common: frequent words by which a text is told to be in this language.
+    script: what tells it where the letters alone do; None for Latin and Cyrillic ones.
     """
 
     language: str
     name: str
     spaced: bool
     common: frozenset[str]
+    script: re.Pattern[str] | None
     rules: tuple[Rule, ...]
 
 
@@ -151,8 +162,17 @@ def load_rules(language: str) -> RuleSet:
         name=table["name"],
         spaced=spaced,
         common=frozenset(table["common"]),
+        script=re.compile(f"[{table['script']}]") if "script" in table else None,
         rules=tuple(Rule(rule, words, spaced=spaced) for rule in table["rule"]),
     )
+
+
+def _integer(table: Mapping[str, object], key: str, default: int) -> int:
+    value = table.get(key, default)
+    if not isinstance(value, int):
+        msg = f"{key} must be a whole number"
+        raise TypeError(msg)
+    return value
 
 
 def _strings(table: Mapping[str, object], key: str) -> tuple[str, ...]:

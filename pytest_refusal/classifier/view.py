@@ -13,7 +13,7 @@ from pytest_refusal.classifier.reading import lower_in_place
 
 _APOSTROPHES = "\u2019\u2018\u02bc\uff07\u00b4\u2032"
 # Emphasis, headings and spaces that are none of the usual ones.
-_SPACED = "*_#\n\r\t\u00a0\u202f\u3000\u200b"
+_SPACED = str.maketrans(dict.fromkeys("*_#\n\r\t\u00a0\u202f\u3000\u200b", " "))
 # What cannot be in a word becomes a space.
 _APART = {code: " " for code in range(128) if not (chr(code).isalnum() or chr(code) in "'-")}
 _WORDS = re.compile(r"[\w'-]+")
@@ -36,17 +36,21 @@ _QUOTED = re.compile(
 )
 _SINGLE_OPEN = re.compile(r"'(?=\w)(?<![^\s(:\[]')")
 _SINGLE_CLOSE = re.compile(r"'(?!\w)(?<=[\w.!?,]')")
-_SPEAKER = re.compile(
-    r"(?m)^[ \t*_]*([A-Z\u00c0-\u024f][\w .-]{0,24})(?:\([^)\n]{0,20}\))?[*_]*:[*_]* +\S"
+_SPEAKER = re.compile(r"[ \t*_]*([A-Z\u00c0-\u024f][\w .-]{0,24})(?:\([^)]{0,20}\))?[*_]*")
+# Words after which another speaks, or after which a thing is only supposed.
+_REPORTING = frozenset(
+    {"said", "says", "saying", "say", "replied", "replies", "reply", "answers", "answered"}
+    | {"told", "wrote", "writes", "explained", "responded", "responds", "asked", "whispered"}
+    | {"shouted", "means", "mean", "meaning"}
 )
-# What makes the words after it another's, or only supposed.
-_REPORTED = re.compile(
-    r"(?:\b(?:said|says|say|saying|replied|replies|answers|answered|told|wrote|writes|explained|"
-    r"responded|responds|asked|whispered|shouted|means?|translat\w+|if|when|whenever|unless|"
-    r"whether)\b[^.!?]{0,12}"
-    r"|\btranslat\w+[^.!?]{0,60}: *"
+_SUPPOSING = frozenset(["if", "when", "whenever", "unless", "whether"])
+# Before a word of reporting: the speaker reports what he says himself.
+_HIMSELF = frozenset({"to", "i", "must", "i'd", "would", "will", "should", "can"})
+_TRANSLATED = re.compile(
+    r"(?:\btranslat\w+[^.!?]{0,60}: *"
     r"|\b(?:in|into) (?:english|spanish|french|german|italian|portuguese|chinese|japanese|korean|"
-    r"arabic|hindi|russian)[^.!?]{0,10}: *)$"
+    r"arabic|hindi|russian)[^.!?]{0,10}: *"
+    r"|\btranslat\w+[^.!?]{0,12})$"
 )
 
 
@@ -90,7 +94,9 @@ class View:
             if low > start:
                 break
         before = self.text[max(start - 90, 0) : start]
-        return _REPORTED.search(before) is not None
+        return _is_reported(before) or (
+            ("translat" in before or ":" in before) and _TRANSLATED.search(before) is not None
+        )
 
     @cached_property
     def _foreign(self) -> list[tuple[int, int]]:
@@ -99,7 +105,7 @@ class View:
         )
         spans += _fences(self.raw)
         spans += _single_quoted(self.text)
-        if ":" in self.raw:
+        if self.raw.count(":") > 1:
             spans += _dialogue(self.raw)
         spans.sort()
         # A response that is one quotation or one block of code as a whole is the speaker's.
@@ -112,9 +118,7 @@ def fold(text: str) -> str:
     if not view.isascii():
         for sign in _APOSTROPHES:
             view = view.replace(sign, "'")
-    for sign in _SPACED:
-        view = view.replace(sign, " ")
-    return view
+    return view.translate(_SPACED)
 
 
 def _sentences(text: str) -> list[tuple[int, int]]:
@@ -161,12 +165,29 @@ def _single_quoted(view: str) -> list[tuple[int, int]]:
 
 
 def _dialogue(text: str) -> list[tuple[int, int]]:
-    lines = list(_SPEAKER.finditer(text))
-    if len({match[1] for match in lines}) < 2:
-        return []
-    return [(match.start(), _line_end(text, match.end())) for match in lines]
+    """Return the lines that begin with a speaker's name, if there are at least two speakers."""
+    spans: list[tuple[int, int]] = []
+    speakers = set()
+    start = 0
+    for line in text.split("\n"):
+        end = start + len(line)
+        name, colon, said = line.partition(":")
+        if colon and len(name) < 60 and said[:4].strip(" *_"):
+            match = _SPEAKER.fullmatch(name)
+            if match:
+                speakers.add(match[1])
+                spans.append((start, end))
+        start = end + 1
+    return spans if len(speakers) > 1 else []
 
 
-def _line_end(text: str, start: int) -> int:
-    end = text.find("\n", start)
-    return len(text) if end < 0 else end
+def _is_reported(before: str) -> bool:
+    words = before[-40:].split()[-3:]
+    for place, word in enumerate(words):
+        bare = word.strip(",:;\"'()")
+        if bare in _SUPPOSING or (
+            bare in _REPORTING and not (place and words[place - 1] in _HIMSELF)
+        ):
+            # Only within the sentence, and not far off.
+            return not any(w[-1] in ".!?" for w in words[place:])
+    return False

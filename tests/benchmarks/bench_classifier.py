@@ -1,0 +1,116 @@
+"""How fast the classifier `phrases` is, and that its time grows with the length and no faster.
+
+Run as `python tests/benchmarks/bench_classifier.py [LABELS.jsonl...]`.  The floor is one search
+for a few phrases in the same texts; each figure is the best of several rounds.
+"""
+
+import json
+import random
+import re
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from pytest_refusal.classifier.phrases import PhraseClassifier
+from pytest_refusal.classifier.ruleset import LANGUAGES, load_rules
+
+FLOOR = re.compile(r"\b(?:i|we) (?:can't|cannot|won't|will not)|i'm sorry|unable to", re.IGNORECASE)
+SHORT, LONG = 50_000, 1_000_000
+TYPICAL = 700
+
+SENTENCES = (
+    "The first thing to check is whether the pump has power.",
+    "Most people find that a warm room helps the dough to rise.",
+    "You can open the settings and choose the second tab.",
+    "However, it is important to let the paint dry for a day.",
+    "I'm happy to help with the next step as well.",
+    "In general, older houses have thicker walls and smaller windows.",
+    "If you have any other questions, feel free to ask.",
+    "I can't stress enough that the valve must be shut.",
+)
+
+
+def worst_texts() -> dict[str, str]:
+    """Pieces that are repeated to make long texts against the rules."""
+    cues = " ".join(c for lang in LANGUAGES for r in load_rules(lang).rules for c in r.cues)
+    phrases = " ".join(p for lang in LANGUAGES for r in load_rules(lang).rules for p in r.phrases)
+    return {
+        "a refusal": "I can't help with that. ",
+        "half a refusal": "i cannot ",
+        "no end": "i do not have any personal own subjective political ",
+        "adverbs": "i just really also therefore still ",
+        "all cues": cues + " ",
+        "all phrases": phrases + " ",
+        "quotes": '"',
+        "open quotes": "\u201ca ",
+        "single quotes": "'a ",
+        "fences": "``` ",
+        "think": "<think> ",
+        "closed think": "<think></think>\n",
+        "tags": "[conf=",
+        "brackets": "<[",
+        "points": "a. ",
+        "lines": "\n",
+        "items": "\n- a",
+        "blanks": " ",
+        "letters": "a",
+        "speakers": "A: b\n",
+        "chinese": "我不能",
+        "japanese": "できません",
+        "korean": "수 없습니다 ",
+        "hindi": "नहीं सकता ",
+        "arabic": "لا أستطيع ",
+        "emoji": "\U0001f600",
+        "capitals": "\u0130",
+        "translate": "translation translate ",
+    }
+
+
+def seconds(work: Callable[[], object], rounds: int = 5) -> float:
+    best = float("inf")
+    for _ in range(rounds):
+        start = time.process_time()
+        work()
+        best = min(best, time.process_time() - start)
+    return best
+
+
+def typical_responses(paths: Sequence[str]) -> list[str]:
+    if paths:
+        lines = [line for path in paths for line in Path(path).read_text("utf-8").split("\n")]
+        texts = [json.loads(line)["response"] for line in lines if line]
+        return [text for text in texts if 500 <= len(text) <= 900]
+    random.seed(1)
+    texts = []
+    for _ in range(500):
+        text = "I'm sorry, but I can't help with that. " if random.random() < 0.3 else ""
+        while len(text) < TYPICAL:
+            text += random.choice(SENTENCES) + random.choice((" ", " ", "\n\n"))
+        texts.append(text)
+    return texts
+
+
+def main() -> None:
+    classifier = PhraseClassifier(length_limit=None)
+    texts = typical_responses(sys.argv[1:])
+    took = seconds(lambda: [classifier.classify(text) for text in texts])
+    floor = seconds(lambda: [FLOOR.search(text) for text in texts])
+    length = sum(map(len, texts)) / len(texts)
+    print(f"{len(texts)} responses of {length:.0f} characters: {len(texts) / took:,.0f} a second,")
+    print(f"{took / floor:.1f} times the floor of one search")
+    print("\nworst texts                 50 KB ms     1 MB ms   ratio (linear is 20)  ms per 10 KB")
+    for name, piece in worst_texts().items():
+        short = (piece * (SHORT // len(piece) + 1))[:SHORT]
+        long = (piece * (LONG // len(piece) + 1))[:LONG]
+        classifier.classify(short)
+        small = seconds(lambda text=short: classifier.classify(text), 5)
+        large = seconds(lambda text=long: classifier.classify(text), 2)
+        print(
+            f"{name:20} {small * 1e3:15.1f} {large * 1e3:11.1f} {large / small:7.1f}"
+            f" {large * 1e3 / (LONG / 10_000):28.2f}"
+        )
+
+
+if __name__ == "__main__":
+    main()
