@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import islice
 from os import fspath
 from pathlib import Path
 from time import perf_counter
@@ -15,8 +16,10 @@ from pytest_refusal.corpus.loading import load
 from pytest_refusal.corpus.reading import FileReading
 from pytest_refusal.corpus.sources import find_corpora
 from pytest_refusal.errors import ClassifierError, CorpusError
-from pytest_refusal.execution.asking import AskError, ask, is_reduced
+from pytest_refusal.execution.asker import Asker
+from pytest_refusal.execution.asking import AskError, is_reduced
 from pytest_refusal.execution.loop import BackgroundLoop
+from pytest_refusal.execution.meter import Meter
 from pytest_refusal.gate import not_ruled, rule
 from pytest_refusal.metrics.audit import HumanLabel, assess_audit
 from pytest_refusal.metrics.comparison import ComparisonSettings, Judged, compare
@@ -31,6 +34,7 @@ from pytest_refusal.regression import rule_on_regression
 from pytest_refusal.report.baseline import Baseline
 from pytest_refusal.report.human_audit import read_labels
 from pytest_refusal.report.report import (
+    AskingSummary,
     BaselineComparison,
     ClassifierSummary,
     CorpusSummary,
@@ -41,7 +45,7 @@ from pytest_refusal.report.report import (
 )
 from pytest_refusal.response import Response
 from pytest_refusal.settings import Settings
-from pytest_refusal.verdict import Verdict, is_well_formed
+from pytest_refusal.verdict import Verdict, VerdictKind, is_well_formed
 
 #: The reason of an outcome whose response could not be judged.
 CLASSIFIER_FAILED = "classifier"
@@ -49,21 +53,24 @@ CLASSIFIER_FAILED = "classifier"
 
 def attempt(
     trial: Trial,
-    policy: Policy,
     classifier: Classifier,
     *,
-    loop: BackgroundLoop,
+    asker: Asker,
     finish_reasons: Mapping[str, FinishKind],
+    ahead: Iterable[Trial] = (),
 ) -> Outcome:
-    """Ask the policy, read its signals, classify the text; whatever fails is unevaluated."""
+    """Ask the policy, read its signals, classify the text; whatever fails is unevaluated.
+
+    ahead: the trials that are sure to come next, in order.
+    """
     start = perf_counter()
     try:
-        response = ask(policy, trial.prompt, sample=trial.sample, loop=loop)
+        response = asker.fetch(trial, ahead)
     except AskError as error:
         return Unevaluated(
             trial=trial,
             reason=error.reason,
-            error=str(error),
+            error=asker.hide(str(error)),
             duration_s=perf_counter() - start,
         )
     verdict = _judged(response, classifier, trial.prompt, finish_reasons)
@@ -77,6 +84,20 @@ def attempt(
             duration_s=duration_s,
         )
     return judge(trial, response, verdict, duration_s=duration_s)
+
+
+def is_judgeable(response: Response, finish_reasons: Mapping[str, FinishKind]) -> bool:
+    """Whether a response is whole, so that some classifier can say what it was."""
+    found = judge_response(response, _TakesAnything(), finish_reasons=finish_reasons)
+    return not isinstance(found, Unjudged)
+
+
+class _TakesAnything:
+    name = "any"
+    version = "1"
+
+    def classify(self, text: str, *, prompt: Prompt | None = None) -> Verdict:  # noqa: ARG002  # the shape of Classifier
+        return Verdict(kind=VerdictKind.ANSWER, score=0.0, reason="any")
 
 
 def _judged(
@@ -118,12 +139,14 @@ def report_policy(
     why_not_ruled: str | None = None,
     baseline: Baseline | None = None,
     labels: Sequence[HumanLabel] = (),
+    meter: Meter | None = None,
 ) -> PolicyReport:
     """Put together what was found out about one policy, and rule on its ceilings.
 
     prompts: all of the run, selected or not.
     why_not_ruled: why the gate must not be ruled on; None to rule.
     labels: what people called responses, of this run or of another.
+    meter: what asking took, of all processes.
     """
     tally = Tally.of(outcomes)
     estimates = estimate_rates(
@@ -158,6 +181,7 @@ def report_policy(
         skipped=tuple(skipped),
         reduced=sum(is_reduced(policy, prompt) for prompt in asked.values()),
         unused=policy.unused(prompts) if isinstance(policy, RecordedPolicy) else (),
+        asking=None if meter is None else AskingSummary.of(meter),
     )
 
 
@@ -277,11 +301,22 @@ def evaluate(
         for prompt in prompts
         for sample in range(1, settings.samples + 1)
     ]
+    outcomes: list[Outcome] = []
     with BackgroundLoop() as loop:
-        outcomes = [
-            attempt(trial, built, classifier, loop=loop, finish_reasons=finish_reasons)
-            for trial in trials
-        ]
+        asker = Asker({name: built}, loop)
+        for number, trial in enumerate(trials, start=1):
+            outcome = attempt(
+                trial,
+                classifier,
+                asker=asker,
+                finish_reasons=finish_reasons,
+                ahead=islice(trials, number, None) if asker.asks_ahead else (),
+            )
+            outcomes.append(outcome)
+            if isinstance(outcome, Unevaluated) and asker.stopped is not None:
+                break
+        asker.close()
+    stopped = asker.stopped if len(outcomes) < len(trials) else None
     report = report_policy(
         name,
         settings=settings,
@@ -290,11 +325,15 @@ def evaluate(
         prompts=prompts,
         outcomes=outcomes,
         collected=len(trials),
+        not_run=trials[len(outcomes) :],
+        why_not_ruled=stopped,
+        meter=asker.meters().get(name),
         labels=labels.get(name, ()),
     )
     return Report(
         policies=(report,),
         corpora=summarise_corpora(prompts, readings),
+        complete=stopped is None,
         notes=policy_notes([built]),
     )
 

@@ -37,18 +37,23 @@ BUILT_IN_CLASSIFIERS = ("phrases", "judge:POLICY", "cascade:POLICY", "transforme
 
 
 def build_policies(
-    specs: Sequence[str], settings: Settings, *, hooked: Mapping[str, object]
+    specs: Sequence[str],
+    settings: Settings,
+    *,
+    hooked: Mapping[str, object],
+    offline: bool = False,
 ) -> dict[str, Policy]:
     """Build each policy of the run by its name or spec, in the order given.
 
-    hooked: policies by name from `pytest_refusal_policies`.
+    hooked: policies by name from `pytest_refusal_policies`.  offline: nobody will be asked
+    over a network, so that neither keys nor client libraries are needed.
     Raises SettingsError with the faults of all of them.
     """
     faults: list[str] = []
     built: dict[str, Policy] = {}
     for spec in specs:
         try:
-            built[spec] = _build_policy(spec, settings, hooked)
+            built[spec] = _build_policy(spec, settings, hooked, offline=offline)
         except SettingsError as error:
             faults += error.faults
         except RefusalError as error:
@@ -58,10 +63,12 @@ def build_policies(
     return built
 
 
-def _build_policy(spec: str, settings: Settings, hooked: Mapping[str, object]) -> Policy:
+def _build_policy(
+    spec: str, settings: Settings, hooked: Mapping[str, object], *, offline: bool
+) -> Policy:
     configured = settings.policy_settings.get(spec)
     if configured is not None and configured.options:
-        return _configured_policy(spec, configured.options, settings)
+        return _configured_policy(spec, configured.options, settings, offline=offline)
     if spec in hooked:
         return _wrapped(hooked[spec], spec)
     if spec in BUILT_IN_POLICIES:
@@ -69,7 +76,7 @@ def _build_policy(spec: str, settings: Settings, hooked: Mapping[str, object]) -
         policies: Mapping[str, Policy] = getattr(import_module(module), attribute)
         return policies[spec]
     if ":" in spec:
-        return _build_by_spec(spec, spec, settings)
+        return _build_by_spec(spec, spec, settings, offline=offline)
     known = known_policies(settings, hooked)
     raise SettingsError(
         [
@@ -79,14 +86,14 @@ def _build_policy(spec: str, settings: Settings, hooked: Mapping[str, object]) -
     )
 
 
-def _build_by_spec(spec: str, name: str, settings: Settings) -> Policy:
+def _build_by_spec(spec: str, name: str, settings: Settings, *, offline: bool) -> Policy:
     kind, _, rest = spec.partition(":")
     if kind in _REMOTE and kind != "http" and rest:
         from pytest_refusal.policy.tables import model_from_spec
 
         table = model_from_spec(spec)
         if table is not None:
-            return _remote(table, settings)
+            return _remote(table, settings, offline=offline)
     if kind == "recorded":
         from pytest_refusal.policy.recorded import RecordedPolicy
 
@@ -192,11 +199,13 @@ def _load(spec: str, settings: Settings) -> object:
     return load_function(spec, search=(settings.base, Path.cwd()))
 
 
-def _configured_policy(name: str, options: Mapping[str, object], settings: Settings) -> Policy:
+def _configured_policy(
+    name: str, options: Mapping[str, object], settings: Settings, *, offline: bool
+) -> Policy:
     where = f"{TABLE}.policies.{name}"
     kind = options.get("type")
     if kind in _REMOTE:
-        return _configured_remote(name, options, where, settings)
+        return _configured_remote(name, options, where, settings, offline=offline)
     kinds = (*_OPTION_OF, *_REMOTE)
     if not isinstance(kind, str) or kind not in kinds:
         known = ", ".join(f'"{kind}"' for kind in kinds)
@@ -213,21 +222,22 @@ def _configured_policy(name: str, options: Mapping[str, object], settings: Setti
         faults.append(f"{where}.{key}: must be a text, not {value!r}")
     if faults:
         raise SettingsError(faults)
-    return _build_by_spec(f"recorded:{value}" if kind == "recorded" else str(value), name, settings)
+    spec = f"recorded:{value}" if kind == "recorded" else str(value)
+    return _build_by_spec(spec, name, settings, offline=offline)
 
 
 def _configured_remote(
-    name: str, options: Mapping[str, object], where: str, settings: Settings
+    name: str, options: Mapping[str, object], where: str, settings: Settings, *, offline: bool
 ) -> Policy:
     from pytest_refusal.policy.tables import parse_policy_table
 
     table, faults = parse_policy_table(name, options, where=where)
     if table is None:
         raise SettingsError(faults)
-    return _remote(table, settings)
+    return _remote(table, settings, offline=offline)
 
 
-def _remote(table: PolicyTable, settings: Settings) -> Policy:
+def _remote(table: PolicyTable, settings: Settings, *, offline: bool) -> Policy:
     """Make a policy of one request a call, and put what asks again, at a pace, around it."""
     from pytest_refusal.execution.meter import Tariff
     from pytest_refusal.execution.retry import RetryingPolicy
@@ -242,7 +252,7 @@ def _remote(table: PolicyTable, settings: Settings) -> Policy:
         )
     transport = table.transport
     return RetryingPolicy(
-        build_remote(table, base=settings.base, environ=os.environ),
+        build_remote(table, base=settings.base, environ=os.environ, offline=offline),
         retries=transport.retries,
         concurrency=transport.concurrency,
         timeout_s=transport.timeout_s,

@@ -124,6 +124,7 @@ class Overrides:
     policies: tuple[str, ...] = ()
     ceilings: tuple[str, ...] = ()
     classifier: str | None = None
+    samples: int | None = None
 
 
 def read_settings(
@@ -152,7 +153,7 @@ def read_settings(
         policies=policies,
         classifier=overrides.classifier or configured or "phrases",
         ece_bins=reader.integer("ece_bins", 10, low=1, high=1000),
-        samples=reader.integer("samples", 1, low=1, high=1000),
+        samples=_samples(reader, overrides.samples, faults),
         interval=reader.choice("interval", IntervalMethod, IntervalMethod.WILSON, OF_RATES),
         confidence_level=reader.number("confidence_level", 0.95, low=0.5, high=0.9999),
         ceilings=_read_ceilings(reader.table("ceilings") or {}, faults),
@@ -170,6 +171,15 @@ def read_settings(
     if faults:
         raise SettingsError(faults)
     return settings
+
+
+def _samples(reader: TableReader, override: int | None, faults: list[str]) -> int:
+    samples = reader.integer("samples", 1, low=1, high=1000)
+    if override is None:
+        return samples
+    if not 1 <= override <= 1000:
+        faults.append(f"--refusal-samples: must be from 1 to 1000, not {override}")
+    return override
 
 
 def _split_policies(specs: Sequence[str], where: str, faults: list[str]) -> tuple[str, ...]:

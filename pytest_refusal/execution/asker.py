@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from pytest_refusal.execution.asking import ask, is_async
 from pytest_refusal.execution.conversation import calls_of
 from pytest_refusal.execution.loop import BackgroundLoop
 from pytest_refusal.execution.meter import Budget, Meter
@@ -20,6 +21,8 @@ class Asker:
 
     policies: by the names that trials have.  recording: of all of them, or none.
     is_usable: whether a recorded response can be judged, else it is asked for again.
+    needs_loop: whether a policy says that it will be awaited; others may all the same.
+    asks_ahead: whether a policy makes use of the trials that are named as coming next.
     """
 
     def __init__(
@@ -32,6 +35,8 @@ class Asker:
         is_usable: Callable[[Response], bool] = lambda _: True,
     ) -> None:
         self._live = dict(policies)
+        self._loop = loop
+        self._budget = budget
         self._recording = recording
         self._prefetch = Prefetch(loop)
         self.policies: Mapping[str, Policy] = self._live
@@ -43,6 +48,10 @@ class Asker:
                 name: RecordingPolicy(policy, recording, is_usable=is_usable)
                 for name, policy in self._live.items()
             }
+        self.needs_loop = any(is_async(policy) for policy in self.policies.values())
+        self.asks_ahead = any(getattr(p, "concurrency", 0) > 0 for p in self.policies.values())
+        hiders = [getattr(policy, "hide", None) for policy in self._live.values()]
+        self._hiders: Sequence[Callable[[str], str]] = [hide for hide in hiders if hide]
 
     def fetch(self, trial: Trial, ahead: Iterable[Trial] = ()) -> Response:
         """Return the response to a trial; those ahead are asked meanwhile.
@@ -50,6 +59,9 @@ class Asker:
         ahead: the trials that are sure to come next in this process, in order; read only as
         far as needed.  Raises AskError.
         """
+        if not self.asks_ahead:
+            policy = self.policies[trial.policy]
+            return ask(policy, trial.prompt, sample=trial.sample, loop=self._loop)
         return self._prefetch.fetch(self._question(trial), map(self._question, ahead))
 
     def cancel(self) -> None:
@@ -68,7 +80,13 @@ class Asker:
         for policy in self._live.values():
             if isinstance(policy, RetryingPolicy) and policy.breaker.message is not None:
                 return policy.breaker.message
-        return None
+        return None if self._budget is None else self._budget.message
+
+    def hide(self, text: str) -> str:
+        """Return `text` without the keys that the policies of the run hold."""
+        for hide in self._hiders:
+            text = hide(text)
+        return text
 
     def meters(self) -> Mapping[str, Meter]:
         """Return the counts of each policy that has any."""

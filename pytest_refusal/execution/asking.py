@@ -22,7 +22,7 @@ from pytest_refusal.prompt import Prompt
 from pytest_refusal.protocols import Policy
 from pytest_refusal.response import Response, misfit
 
-__all__ = ["AskError", "ask", "ask_on_loop", "calls_of", "close_with", "is_reduced"]
+__all__ = ["AskError", "ask", "ask_on_loop", "calls_of", "close_with", "is_async", "is_reduced"]
 
 # What is raised inside a policy and not meant for a runner of tests above it.
 _FOREIGN = (Exception, SystemExit, asyncio.CancelledError)
@@ -50,6 +50,11 @@ def ask(policy: Policy, prompt: Prompt, *, sample: int, loop: BackgroundLoop) ->
         if isinstance(after, Response):
             return _timed(after, perf_counter() - started)
         step = after
+
+
+def is_async(policy: Policy) -> bool:
+    """Whether a policy says beforehand that its responses are to be awaited."""
+    return getattr(policy, "concurrency", 0) > 0 or inspect.iscoroutinefunction(policy.respond)
 
 
 def close_with(policy: Policy, loop: BackgroundLoop) -> None:

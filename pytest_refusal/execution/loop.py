@@ -51,12 +51,10 @@ class BackgroundLoop:
         """
         future = self.submit(awaitable)
         try:
-            while not wait([future], timeout=_WAKE_S).done:
-                pass
+            result, error = self.wait_for(future)
         except BaseException:
             future.cancel()
             raise
-        result, error = future.result()
         if error is not None:
             try:
                 raise error
@@ -73,6 +71,12 @@ class BackgroundLoop:
                 awaitable.close()  # else Python warns that it was never awaited
             raise
         return asyncio.run_coroutine_threadsafe(_capture(awaitable), loop)
+
+    def wait_for(self, future: Future[T]) -> T:
+        """Wait for what was submitted, such that a signal is heard at once."""
+        while not wait([future], timeout=_WAKE_S).done:
+            pass
+        return future.result()
 
     def close_at_end(self, owner: object, closer: Closer) -> None:
         """Have `closer` awaited on the loop when it closes; once for each owner."""

@@ -78,17 +78,21 @@ class Budget:
         self._under_way = 0
         self._cost = 0.0
         self._dearest = 0.0
+        self._message: str | None = None
+
+    @property
+    def message(self) -> str | None:
+        """Why no request is sent any more; None while some may be."""
+        return self._message
 
     def take(self) -> None:
         """Take one request out of the budget; raises SpentError where none is left."""
         if self._max_cost is not None:
             reserved = (self._under_way + 1) * self._dearest
             if self._cost + reserved > self._max_cost:
-                raise SpentError(
-                    f"not asked: the limit on cost ({self._max_cost:g}) would be exceeded"
-                )
+                raise self._spent(f"the limit on cost ({self._max_cost:g}) would be exceeded")
         if self._max_calls is not None and self._next_number() > self._max_calls:
-            raise SpentError(f"not asked: the limit of {self._max_calls} calls is reached")
+            raise self._spent(f"the limit of {self._max_calls} calls is reached")
         self._under_way += 1
 
     def settle(self, cost: float) -> None:
@@ -96,6 +100,10 @@ class Budget:
         self._under_way -= 1
         self._cost += cost
         self._dearest = max(self._dearest, cost)
+
+    def _spent(self, why: str) -> SpentError:
+        self._message = why
+        return SpentError(f"not asked: {why}")
 
     def _next_number(self) -> int:
         if self._tally is None:

@@ -60,7 +60,7 @@ class Prefetch:
             policy = question.policy
             return ask(policy, question.prompt, sample=question.sample, loop=self._loop)
         try:
-            response, error = asked.result()
+            response, error = self._loop.wait_for(asked)
         except CancelledError:
             raise AskError("cancelled before it ended", reason="cancelled") from None
         except BaseException:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
@@ -121,6 +121,7 @@ class Recording:
             self._file = _open_to_append(self.path)
         os.write(self._file, entry.line().encode("ascii"))
         self._entries[entry.key] = entry
+        self._used.add(entry.key)
 
     def close(self) -> None:
         """Close the file."""
@@ -128,9 +129,20 @@ class Recording:
             os.close(self._file)
             self._file = None
 
-    def unused(self) -> tuple[str, ...]:
-        """Name the prompts whose recorded responses were not asked for in this process."""
-        left = (e for key, e in self._entries.items() if key not in self._used)
+    @property
+    def used(self) -> tuple[str, ...]:
+        """The keys of what was asked for, sorted."""
+        return tuple(sorted(self._used))
+
+    def use(self, keys: Iterable[str]) -> None:
+        """Note what another process was asked for."""
+        self._used.update(keys)
+
+    def unused(self, policies: Collection[str]) -> tuple[str, ...]:
+        """Name the prompts whose recorded responses, by these policies, were not asked for."""
+        left = (
+            e for key, e in self._entries.items() if key not in self._used and e.policy in policies
+        )
         return tuple(dict.fromkeys(f"{e.corpus}::{e.prompt_id}" for e in left))
 
 
@@ -183,15 +195,15 @@ class RecordingPolicy:
 
     @property
     def concurrency(self) -> int:
-        """How many requests may be under way."""
+        """How many requests may be under way; 0 where none is sent."""
         found: int = getattr(self.policy, "concurrency", 0)
-        return found
+        return 0 if self._recording.mode is RecordMode.NONE else found
 
     @property
     def timeout_s(self) -> float | None:
-        """How long one prompt may take."""
+        """How long one prompt may take; None where nobody is waited for."""
         found: float | None = getattr(self.policy, "timeout_s", None)
-        return found
+        return None if self._recording.mode is RecordMode.NONE else found
 
     @property
     def asks_confidence(self) -> bool:

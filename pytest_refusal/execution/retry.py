@@ -96,6 +96,16 @@ class RetryingPolicy:
             self.breaker.failed(error)
             raise
 
+    @property
+    def is_priced(self) -> bool:
+        """Whether it is known what a request costs."""
+        return self._tariff is not None
+
+    def hide(self, text: str) -> str:
+        """Return `text` without the keys of the policy that is asked."""
+        hide = getattr(self.policy, "hide", None)
+        return text if hide is None else str(hide(text))
+
     async def aclose(self) -> None:
         """Close what the policy that is asked holds open."""
         close = getattr(self.policy, "aclose", None)

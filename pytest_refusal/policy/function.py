@@ -15,6 +15,9 @@ from pytest_refusal.prompt import Prompt
 from pytest_refusal.protocols import Policy
 from pytest_refusal.response import Response
 
+# Requests of a coroutine function under way: up to twice this, see `execution/prefetch.py`.
+_CONCURRENCY = 4
+
 __all__ = ["FunctionPolicy", "InvalidResponseError", "load_function", "policy_from"]
 
 
@@ -26,11 +29,15 @@ class InvalidResponseError(PolicyError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FunctionPolicy:
-    """A callable with the shape of `Policy`."""
+    """A callable with the shape of `Policy`.
+
+    concurrency: above 0 for a coroutine function, which can be asked ahead.
+    """
 
     name: str
     takes_conversation: bool
     function: Callable[[typing.Any], object]  # takes a Prompt or a str: only the caller knows
+    concurrency: int = 0
 
     @classmethod
     def of(cls, function: object, *, name: str) -> FunctionPolicy:
@@ -56,6 +63,7 @@ class FunctionPolicy:
             name=name,
             takes_conversation=parameter is not None and _takes_prompt(function, parameter),
             function=function,
+            concurrency=_CONCURRENCY if _is_async(function) else 0,
         )
 
     def respond(self, prompt: Prompt, *, sample: int) -> Response | Awaitable[Response]:  # noqa: ARG002  # the shape of Policy
@@ -147,6 +155,11 @@ def _takes_prompt(function: Callable[..., object], parameter: inspect.Parameter)
         return _names_prompt(annotation)
     members = typing.get_args(annotation) if _is_union(annotation) else (annotation,)
     return Prompt in members
+
+
+def _is_async(function: Callable[..., object]) -> bool:
+    call = getattr(type(function), "__call__", None)  # noqa: B004  # its own, not the metaclass's
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(call)
 
 
 def _is_union(annotation: object) -> bool:

@@ -53,6 +53,10 @@ class LiteLLMPolicy:
         """All that determines a response beside the messages; no secrets."""
         return {"api": "litellm", "model": self._model, **self._sampling.plain}
 
+    def hide(self, text: str) -> str:
+        """Return `text` without the keys that requests carry."""
+        return self._redaction.hide(text)
+
     async def respond(self, prompt: Prompt, *, sample: int) -> Response:
         """Send one request; raises PolicyError and its kinds like any model behind HTTP."""
         import litellm

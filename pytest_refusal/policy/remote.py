@@ -66,6 +66,10 @@ class RemotePolicy:
         """All that determines a response beside the messages; no secrets."""
         return self._wire.fingerprint
 
+    def hide(self, text: str) -> str:
+        """Return `text` without the keys that requests carry."""
+        return self._redaction.hide(text)
+
     async def respond(self, prompt: Prompt, *, sample: int) -> Response:
         """Send one request.
 

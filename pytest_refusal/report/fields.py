@@ -44,6 +44,10 @@ class Fields:
         """Whether the field is there and null."""
         return key in self._plain and self._plain[key] is None
 
+    def has(self, key: str) -> bool:
+        """Whether the field is there and not null."""
+        return self._plain.get(key) is not None
+
     def text(self, key: str) -> str:
         """Read a text."""
         return self._typed(key, str, "")

@@ -23,6 +23,7 @@ from pytest_refusal.report.read_audit import audit_from
 from pytest_refusal.report.read_comparison import comparison_from
 from pytest_refusal.report.report import (
     SCHEMA_VERSION,
+    AskingSummary,
     BaselineComparison,
     ClassifierSummary,
     CorpusSummary,
@@ -127,8 +128,21 @@ def _policy(fields: Fields) -> PolicyReport:
         ),
         reduced=fields.whole("reduced_to_last_message"),
         unused=fields.texts("unused_recordings"),
+        asking=_asking(fields.table("asking")) if fields.has("asking") else None,
         baseline=None if fields.is_null("baseline") else _baseline(fields.table("baseline")),
         audit=None if fields.is_null("audit") else audit_from(fields.table("audit")),
+    )
+
+
+def _asking(fields: Fields) -> AskingSummary:
+    return AskingSummary(
+        calls=fields.whole("calls"),
+        retries=fields.whole("retries"),
+        replayed=fields.whole("replayed"),
+        waited_s=fields.number("waited_s"),
+        prompt_tokens=fields.whole("prompt_tokens"),
+        completion_tokens=fields.whole("completion_tokens"),
+        cost=fields.number("cost"),
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from pytest_refusal.execution.meter import Meter
 from pytest_refusal.gate import Gate
 from pytest_refusal.metrics.audit import AuditFindings
 from pytest_refusal.metrics.by_transform import tally_by_transform
@@ -70,6 +71,39 @@ class PolicyComparison:
     comparison: Comparison
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskingSummary:
+    """What asking took.
+
+    calls: requests sent, retries among them.  replayed: responses taken from a recording.
+    waited_s: seconds before retries, summed over requests that waited at the same time.
+    cost: in the currency of the configured prices; 0 without any.
+    """
+
+    calls: int
+    retries: int
+    replayed: int
+    waited_s: float
+    prompt_tokens: int
+    completion_tokens: int
+    cost: float
+
+    @classmethod
+    def of(cls, meter: Meter) -> AskingSummary | None:
+        """Freeze the counts; None where nobody was asked and nothing replayed."""
+        if not meter.calls and not meter.replayed:
+            return None
+        return cls(
+            calls=meter.calls,
+            retries=meter.retries,
+            replayed=meter.replayed,
+            waited_s=meter.waited_s,
+            prompt_tokens=meter.prompt_tokens,
+            completion_tokens=meter.completion_tokens,
+            cost=meter.cost,
+        )
+
+
 @dataclass(frozen=True, kw_only=True)  # no slots: what takes long is computed once
 class PolicyReport:
     """What was found out about one policy.
@@ -80,6 +114,7 @@ class PolicyReport:
     estimates: the rates with their intervals.  reduced: multi-turn prompts of which the policy
     saw only the last message.  unused: recorded responses that fit no prompt, by name.
     audit: what people who read responses say; None without their labels.
+    asking: what requests and a recording took; None where there were none.
     """
 
     policy: str
@@ -95,6 +130,7 @@ class PolicyReport:
     skipped: tuple[Skipped, ...] = ()
     reduced: int = 0
     unused: tuple[str, ...] = ()
+    asking: AskingSummary | None = None
     baseline: BaselineComparison | None = None
     audit: AuditFindings | None = None
 

@@ -22,7 +22,7 @@ from pytest_refusal.report.findings import (
     reliability,
 )
 from pytest_refusal.report.lines import Line, Style, display_width, listing, padded
-from pytest_refusal.report.report import PolicyReport, Report
+from pytest_refusal.report.report import AskingSummary, PolicyReport, Report
 from pytest_refusal.report.terminal_details import (
     calibration_lines,
     cell,
@@ -210,6 +210,8 @@ def _remarks(policy: PolicyReport) -> Iterator[Line]:
         named = [one_line(name, 60) for name in policy.unused]
         text = f"  {len(named)} recorded {fit} no prompt: {listing(named)}"
         yield Line(text=text, style=Style.NOTE)
+    if policy.asking is not None:
+        yield Line(text=f"  {_asking(policy.asking)}")
     if policy.unevaluated:
         kinds = ", ".join(f"{n} {one_line(reason)}" for reason, n in sorted(tally.reasons.items()))
         text = f"  {policy.unevaluated} unevaluated of {policy.planned}: {kinds}"
@@ -222,6 +224,20 @@ def _remarks(policy: PolicyReport) -> Iterator[Line]:
     if policy.not_run:
         named = [one_line(trial.prompt.id, 40) for trial in policy.not_run]
         yield Line(text=f"  {len(named)} not run: {listing(named)}", style=Style.BAD)
+
+
+def _asking(asking: AskingSummary) -> str:
+    parts = [count(asking.calls, "call")]
+    if asking.retries:
+        retries = f"{asking.retries} of them retr{'y' if asking.retries == 1 else 'ies'}"
+        parts.append(f"{retries} after {asking.waited_s:.1f} s of waiting")
+    if asking.replayed:
+        parts.append(f"{asking.replayed} replayed")
+    if asking.prompt_tokens or asking.completion_tokens:
+        parts.append(f"{asking.prompt_tokens} tokens in, {asking.completion_tokens} out")
+    if asking.cost:
+        parts.append(f"cost {asking.cost:.4g}")
+    return "; ".join(parts)
 
 
 def _changes(comparison: Comparison, title: str, *, named: bool = True) -> Iterator[Line]:
