@@ -28,8 +28,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default=[],
         metavar="NAME[,NAME...]",
         help="run the labelled prompts against these policies: strict, over-cautious, leaky,"
-        " length, always-refuse, always-answer, a configured name, module:attribute, or"
-        " recorded:PATH. Repeatable. Default: `policy` in [tool.pytest-refusal], else none",
+        " length, always-refuse, always-answer, a configured name, module:attribute,"
+        " recorded:PATH, or a model as openai:MODEL, anthropic:MODEL, gemini:MODEL or"
+        " litellm:MODEL. Repeatable. Default: `policy` in [tool.pytest-refusal], else none",
     )
     group.addoption(
         "--refusal-report",
@@ -90,6 +91,39 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="PATH[::POLICY]",
         help="a file of --refusal-audit that people filled in: tell how far they agree with the"
         " classifier, and correct the rates. Default: `labels` in [tool.pytest-refusal], else none",
+    )
+    group.addoption(
+        "--refusal-samples",
+        type=int,
+        metavar="K",
+        help="ask each prompt K times, each time as an item of its own, such as rp-01[staging#3]."
+        " Default: `samples` in [tool.pytest-refusal], else 1",
+    )
+    group.addoption(
+        "--refusal-record",
+        metavar="PATH",
+        help="record responses in PATH, and replay what is there. Default: no recording",
+    )
+    group.addoption(
+        "--refusal-record-mode",
+        choices=("none", "once", "new", "all"),
+        help="none: only replay, and ask nobody; once: record if there is no file yet, else only"
+        " replay; new: replay what is there and record the rest; all: ask for everything again."
+        " Default: once",
+    )
+    group.addoption(
+        "--refusal-max-calls",
+        type=int,
+        metavar="N",
+        help="stop the session before more than N requests are sent to models, by all processes"
+        " together. Default: no limit",
+    )
+    group.addoption(
+        "--refusal-max-cost",
+        type=float,
+        metavar="COST",
+        help="stop the session before requests cost more than this, in the currency of the"
+        " configured prices. Default: no limit",
     )
     group.addoption(
         "--refusal-gate-partial",

@@ -18,7 +18,6 @@ from pytest_refusal.corpus.sources import CorpusFile, find_corpora
 from pytest_refusal.errors import CorpusError, ReportError, SettingsError
 from pytest_refusal.escape import visible
 from pytest_refusal.evaluation import policy_notes
-from pytest_refusal.execution.loop import BackgroundLoop
 from pytest_refusal.metrics.audit import HumanLabel
 from pytest_refusal.plugin.arguments import (
     named_from_rootdir,
@@ -27,6 +26,7 @@ from pytest_refusal.plugin.arguments import (
     typed_policy,
 )
 from pytest_refusal.plugin.audit import labels_given, requested_audit
+from pytest_refusal.plugin.asking import open_asking, read_asking_options
 from pytest_refusal.plugin.collection import CorpusCollection, plan_part
 from pytest_refusal.plugin.github import GitHubReport
 from pytest_refusal.plugin.item import OutcomeReports
@@ -68,7 +68,7 @@ def activate(config: pytest.Config, project: ProjectTable) -> None:
     session = RefusalSession(config, run)
     register(session, "refusal-session")
     register(TerminalReport(config, run, session), "refusal-terminal")
-    register(ControllerSide(session), "refusal-controller")
+    register(ControllerSide(config, run, session), "refusal-controller")
     if wants_live_line(config):
         register(LiveLine(config, run, session), "refusal-live-line")
     if config.option.refusal_github or run.settings.github:
@@ -86,9 +86,11 @@ def _prepare(config: pytest.Config, project: ProjectTable) -> Run | None:
             policies=tuple(option.refusal_policy),
             ceilings=tuple(option.refusal_ceiling),
             classifier=option.refusal_classifier,
+            samples=option.refusal_samples,
         ),
     )
     faults: list[str] = []
+    how = read_asking_options(config)
     with _gathering(faults):
         hooked = _hooked_policies(config)
     if faults:
@@ -99,7 +101,7 @@ def _prepare(config: pytest.Config, project: ProjectTable) -> Run | None:
     classifiers: dict[str, Classifier] = {}
     configured: tuple[CorpusFile, ...] = ()
     with _gathering(faults):
-        policies = build_policies(settings.policies, settings, hooked=hooked)
+        policies = build_policies(settings.policies, settings, hooked=hooked, offline=how.offline)
     with _gathering(faults):
         classifiers = {name: build_classifier(settings, name) for name in settings.policies}
     with _gathering(faults):
@@ -149,6 +151,7 @@ def _prepare(config: pytest.Config, project: ProjectTable) -> Run | None:
         faults += _unknown_names(part)
     if faults:
         raise SettingsError(faults)
+    asking = open_asking(config, how, settings=settings, policies=policies)
     config.args[:] = arguments.others
     by_run = {file.name for file in arguments.files}
     prompts = tuple(prompt for file in arguments.files for prompt in by_corpus[file.name])
@@ -162,7 +165,7 @@ def _prepare(config: pytest.Config, project: ProjectTable) -> Run | None:
         classifiers=classifiers,
         baselines=baselines,
         labels=labels,
-        loop=BackgroundLoop(),
+        asking=asking,
         report_paths=reports,
         audit=audit,
         dry=bool(option.collectonly or option.setuponly or option.setupplan),

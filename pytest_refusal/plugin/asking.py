@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -17,12 +17,16 @@ from pytest_refusal.escape import one_line
 from pytest_refusal.evaluation import is_judgeable
 from pytest_refusal.execution.asker import Asker
 from pytest_refusal.execution.loop import BackgroundLoop
-from pytest_refusal.execution.meter import Budget
+from pytest_refusal.execution.meter import Budget, Meter
 from pytest_refusal.execution.recording import Recording, RecordMode
 from pytest_refusal.execution.retry import RetryingPolicy
+from pytest_refusal.outcome import Trial
 from pytest_refusal.plugin.lookahead import Lookahead, WorkerLookahead
 from pytest_refusal.protocols import Policy
 from pytest_refusal.settings import Settings
+
+#: The tag of prompts that are not asked.
+SKIP_TAG = "skip"
 
 #: Under which the controller tells a worker how to ask.
 _FROM_CONTROLLER = "refusal_asking"
@@ -51,6 +55,35 @@ class AskingOptions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AskingReport:
+    """What asking came to in one process.
+
+    used: the keys of the recorded responses that were asked for.
+    """
+
+    meters: Mapping[str, Meter]
+    stopped: str | None
+    used: tuple[str, ...]
+
+    def plain(self) -> dict[str, object]:
+        """Return what can cross to the controller of xdist."""
+        return {
+            "meters": {name: meter.plain() for name, meter in self.meters.items()},
+            "stopped": self.stopped,
+            "used": list(self.used),
+        }
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any]) -> AskingReport:
+        """Read what `plain` made."""
+        return cls(
+            meters={name: Meter(**counts) for name, counts in plain["meters"].items()},
+            stopped=plain["stopped"],
+            used=tuple(plain["used"]),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Asking:
     """What one process asks with."""
 
@@ -58,6 +91,27 @@ class Asking:
     loop: BackgroundLoop
     ahead: Lookahead
     recording: Recording | None
+    options: AskingOptions
+
+    def report(self) -> AskingReport:
+        """Say what asking came to in this process."""
+        return AskingReport(
+            meters=self.asker.meters(),
+            stopped=self.asker.stopped,
+            used=self.recording.used if self.recording else (),
+        )
+
+    def planned(self, trials: Iterable[Trial], *, processes: int = 1) -> Iterator[str]:
+        """Say how many calls the trials will take, a line for each policy behind a network."""
+        asked = (trial for trial in trials if SKIP_TAG not in trial.prompt.tags)
+        for name, calls in self.asker.planned_calls(asked).items():
+            at_a_time = getattr(self.asker.policies[name], "concurrency", 0)
+            if calls == 0:
+                yield f"refusal: no call to {one_line(name, 60)}: all is recorded"
+                continue
+            noun = "call" if calls == 1 else "calls"
+            each = f" in each of {processes} processes" if processes > 1 else ""
+            yield f"refusal: {calls} {noun} to {one_line(name, 60)}, {at_a_time} at a time{each}"
 
     def close(self) -> None:
         """Cancel what is under way and close what is open."""
@@ -139,7 +193,7 @@ def open_asking(
     if asker.asks_ahead and hasattr(config, "workerinput"):
         ahead = WorkerLookahead(config, is_firm=options.is_firm)
         config.pluginmanager.register(ahead, "refusal-lookahead")
-    return Asking(asker=asker, loop=loop, ahead=ahead, recording=recording)
+    return Asking(asker=asker, loop=loop, ahead=ahead, recording=recording, options=options)
 
 
 class Workers:

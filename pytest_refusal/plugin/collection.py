@@ -10,12 +10,11 @@ import pytest
 from pytest_refusal.corpus.sources import CorpusFile
 from pytest_refusal.escape import one_line
 from pytest_refusal.outcome import Trial
+from pytest_refusal.plugin.asking import SKIP_TAG
 from pytest_refusal.plugin.item import PromptItem
 from pytest_refusal.plugin.node_ids import file_node_id, item_name, slug, unique_slugs
 from pytest_refusal.plugin.run import RUN, CorpusPart, Run
 from pytest_refusal.prompt import Prompt
-
-SKIP_TAG = "skip"
 
 
 def plan_part(

@@ -72,25 +72,29 @@ class PromptItem(pytest.Item):
         run = self._run
         if run.dry:
             return
-        trial = self.trial
+        trial, asking = self.trial, run.asking
         outcome: Outcome
         try:
             outcome = attempt(
                 trial,
-                run.policies[trial.policy],
                 run.classifiers[trial.policy],
-                loop=run.loop,
+                asker=asking.asker,
                 finish_reasons=run.settings.finish_reasons,
+                ahead=asking.ahead.after(self) if asking.asker.asks_ahead else (),
             )
         except (pytest.skip.Exception, _XFAIL) as error:
             # What is under test does not choose what it is tested on.
-            outcome = Unevaluated(trial=trial, reason="error", error=foreign.describe(error))
+            outcome = Unevaluated(trial=trial, reason="error", error=self._told(error))
         if run.redact and isinstance(outcome, Unevaluated) and outcome.reason == CLASSIFIER_FAILED:
             # Whoever fails to read a response is likely to quote it.
             outcome = replace(outcome, error=REDACTED)
         self.outcome = outcome
         self.user_properties[:] = _properties(outcome)
         if isinstance(outcome, Unevaluated):
+            why = asking.asker.stopped
+            if why is not None:
+                # The others would only fail alike.
+                self.session.shouldstop = one_line(why)
             raise UnevaluatedError(headline(outcome), pytrace=False)
 
     def runtest(self) -> None:
@@ -122,8 +126,11 @@ class PromptItem(pytest.Item):
         """
         redact = self._run.redact
         if report.sections:
+            # Client libraries log what they send and receive, at some level.
+            hide = self._run.asking.asker.hide
             report.sections = [
-                (title, REDACTED if redact else visible(text)) for title, text in report.sections
+                (title, REDACTED if redact else visible(hide(text)))
+                for title, text in report.sections
             ]
         # pytest keeps all reports to the end: the three of an item share what is the same.
         report.user_properties = self.user_properties
@@ -149,16 +156,17 @@ class PromptItem(pytest.Item):
         if hasattr(report, "wasxfail"):
             report.wasxfail = one_line(report.wasxfail)
         if report.when == "teardown" or self._run.dry:
-            text = visible(foreign.describe(error))
+            text = visible(self._told(error))
             report.longrepr = _native(text, self._shown_path(), self._line(), one_line(text, 200))
             return
         if not isinstance(error, MisjudgedError | UnevaluatedError | _XFAIL):
             # A timeout, or a hook of somebody else: then there is no verdict.
-            self.outcome = Unevaluated(
-                trial=self.trial, reason="error", error=foreign.describe(error)
-            )
+            self.outcome = Unevaluated(trial=self.trial, reason="error", error=self._told(error))
         if self.outcome is not None:
             report.longrepr = self._longrepr(self.outcome)
+
+    def _told(self, error: BaseException) -> str:
+        return self._run.asking.asker.hide(foreign.describe(error))
 
     def _longrepr(self, outcome: Outcome) -> ReprExceptionInfo:
         path, line = self._shown_path(), self._line()
@@ -232,10 +240,10 @@ class OutcomeReports:
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtestloop(self) -> Generator[None, object, object]:
         """Make the event loop while nothing forbids the sockets that it needs."""
-        if not self._run.dry:
+        if not self._run.dry and self._run.asking.asker.needs_loop:
             # If it cannot be made, the first async policy says why.
             with suppress(OSError, RuntimeError):
-                self._run.loop.open()
+                self._run.asking.loop.open()
         # The collector of garbage would go through all prompts and items again and again.
         freezes = gc.get_freeze_count() == 0
         if freezes:

@@ -8,7 +8,6 @@ from itertools import islice
 import pytest
 
 from pytest_refusal.outcome import Trial
-from pytest_refusal.plugin.item import PromptItem
 
 # Marks of pytest by which an item may end before it asks.
 _MAY_NOT_ASK = ("skip", "skipif", "xfail")
@@ -22,7 +21,7 @@ class Lookahead:
         self._trials: list[Trial | None] = []
         self._places: dict[pytest.Item, int] = {}
 
-    def after(self, item: PromptItem) -> Iterator[Trial]:
+    def after(self, item: pytest.Item) -> Iterator[Trial]:
         """Yield the trials after `item`, in order, as far as they are certain."""
         place = self._place(item)
         for trial in islice(self._trials, place + 1, None):
@@ -54,7 +53,7 @@ class WorkerLookahead(Lookahead):
         """Note the item that is sure to come next."""
         self._next = nextitem
 
-    def after(self, item: PromptItem) -> Iterator[Trial]:
+    def after(self, item: pytest.Item) -> Iterator[Trial]:  # noqa: ARG002  # xdist says what is next
         """Yield the trial of the next item, then those that wait in the queue of xdist."""
         if self._next is None:
             return
@@ -82,8 +81,7 @@ def handed_out(config: pytest.Config) -> Sequence[int]:
 
 
 def _trial(item: pytest.Item) -> Trial | None:
-    if not isinstance(item, PromptItem):
+    trial = getattr(item, "trial", None)
+    if not isinstance(trial, Trial) or any(item.get_closest_marker(name) for name in _MAY_NOT_ASK):
         return None
-    if any(item.get_closest_marker(name) for name in _MAY_NOT_ASK):
-        return None
-    return item.trial
+    return trial

@@ -29,6 +29,11 @@ def command(config: pytest.Config, run: Run) -> str:
     words.append(f"--refusal-policy={','.join(run.policies)}")
     words += [f"--refusal-ceiling={ceiling}" for ceiling in option.refusal_ceiling]
     words += ["--refusal-gate-partial"] * run.gate_partial
+    if option.refusal_samples is not None:
+        words.append(f"--refusal-samples={option.refusal_samples}")
+    if option.refusal_record is not None:
+        words.append(f"--refusal-record={option.refusal_record}")
+        words.append(f"--refusal-record-mode={run.asking.options.mode.value}")
     words += ["-k", option.keyword] if option.keyword else []
     words += ["-m", option.markexpr] if option.markexpr else []
     return " ".join(shlex.quote(one_line(word)) for word in words)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import platform
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,9 +15,12 @@ from pathlib import Path
 import pytest
 
 from pytest_refusal import __version__
+from pytest_refusal.escape import one_line
 from pytest_refusal.evaluation import compare_policies, report_policy, summarise_corpora
+from pytest_refusal.execution.meter import Meter
 from pytest_refusal.outcome import Evaluated, Outcome, Trial, Unevaluated, from_wire
 from pytest_refusal.plugin.audit import write_requested
+from pytest_refusal.plugin.asking import AskingReport
 from pytest_refusal.plugin.gate_reports import announce_gates
 from pytest_refusal.plugin.item import OUTCOME, PromptItem
 from pytest_refusal.plugin.junit import add_suite_properties
@@ -49,6 +52,8 @@ class RefusalSession:
         self._crashes = 0
         self._deselected = 0
         self._history: tuple[PastRun, ...] = ()
+        self._meters: dict[str, Meter] = {}
+        self._stopped: str | None = None
         self.report: Report | None = None
         self.reasons: tuple[str, ...] = ()
 
@@ -72,7 +77,20 @@ class RefusalSession:
         """Count the prompts that were left out on request."""
         self._deselected += sum(isinstance(item, PromptItem) for item in items)
 
+    def selected(self) -> Iterator[Trial]:
+        """Yield the trials that are to run, in order."""
+        return (trial for key, trial in self._run.trials.items() if key in self._selected)
+
     # What arrives
+
+    def hear(self, told: AskingReport) -> None:
+        """Take what one process says about its asking."""
+        for name, meter in told.meters.items():
+            self._meters.setdefault(name, Meter()).add(meter)
+        self._stopped = self._stopped or told.stopped
+        recording = self._run.asking.recording
+        if recording is not None:
+            recording.use(told.used)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -125,9 +143,11 @@ class RefusalSession:
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Rule, announce the gates, write the reports and set the exit status."""
-        self._run.loop.close()
+        asking = self._run.asking
+        asking.close()
         if self._run.dry:
             return
+        self.hear(asking.report())
         standing = judge_standing(
             exit_status=int(session.exitstatus),
             stopped=bool(session.shouldfail or session.shouldstop),
@@ -170,7 +190,7 @@ class RefusalSession:
             corpora=summarise_corpora(self._run.prompts, self._run.readings),
             complete=standing.complete,
             created=datetime.now(UTC).isoformat(timespec="seconds"),
-            notes=self._run.notes,
+            notes=(*self._run.notes, *self._recording_notes(standing)),
             versions={
                 "pytest-refusal": __version__,
                 "pytest": pytest.__version__,
@@ -209,9 +229,22 @@ class RefusalSession:
             why_not_ruled=standing.why_not_ruled,
             baseline=run.baselines.get(name),
             labels=run.labels.get(name, ()),
+            meter=self._meters.get(name),
         )
 
+    def _recording_notes(self, standing: Standing) -> Iterator[str]:
+        recording = self._run.asking.recording
+        if recording is None:
+            return
+        yield from recording.notes
+        whole = standing.complete and len(self._selected) == len(self._run.trials)
+        if whole and (unused := recording.unused(self._run.policies)):
+            shown = ", ".join(unused[:10]) + (", ..." if len(unused) > 10 else "")
+            yield f"{recording.path.name} holds responses that nothing asked for: {shown}"
+
     def _reasons(self, report: Report, standing: Standing) -> Iterable[str]:
+        if self._stopped is not None and not standing.complete:
+            yield one_line(self._stopped)
         if standing.lost:
             lost = sum(len(policy.not_run) for policy in report.policies)
             yield f"{lost} planned prompt{'s' if lost > 1 else ''} never came to an end"

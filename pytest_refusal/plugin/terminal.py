@@ -9,6 +9,7 @@ import pytest
 from pytest_refusal import __version__
 from pytest_refusal.corpus.reading import FileReading
 from pytest_refusal.escape import encodable, one_line
+from pytest_refusal.plugin.asking import asked_how
 from pytest_refusal.plugin.run import Run
 from pytest_refusal.plugin.session import RefusalSession
 from pytest_refusal.report.lines import Line, Style
@@ -53,9 +54,17 @@ class TerminalReport:
             ceilings = "ceilings from the command line" + (f" and {source}" if source else "")
         else:
             ceilings = f"ceilings from {source}"
+        how = asked_how(run.asking.options, run.policies)
+        responses = f", responses {how}" if how else ""
         return (
             f"refusal: {__version__}, policy: {policies}, corpus: {corpora or 'none'}, {ceilings}"
+            f"{responses}"
         )
+
+    @pytest.hookimpl
+    def pytest_report_collectionfinish(self) -> list[str]:
+        """Say how many calls will be made, before the first of them."""
+        return [] if self._run.dry else list(self._run.asking.planned(self._session.selected()))
 
     @pytest.hookimpl
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_refusal.execution.recording import tidy
+from pytest_refusal.plugin.asking import AskingReport, Workers
 from pytest_refusal.plugin.item import PromptItem
 
 if TYPE_CHECKING:
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
     from pytest_refusal.plugin.session import RefusalSession
 
 _DESELECTED = "refusal_deselected"
+_ASKING = "refusal_asked"
 
 
 class WorkerSide:
@@ -32,23 +35,50 @@ class WorkerSide:
 
     @pytest.hookimpl
     def pytest_sessionfinish(self) -> None:
-        """Stop asking."""
-        self._run.loop.close()
+        """Stop asking, and say what it came to."""
+        self._run.asking.close()
+        self._output[_ASKING] = self._run.asking.report().plain()
 
 
 class ControllerSide:
-    """Hears what the workers collected and left out."""
+    """Tells the workers how to ask; hears what they collected, left out and asked."""
 
-    def __init__(self, session: RefusalSession) -> None:
+    def __init__(self, config: pytest.Config, run: Run, session: RefusalSession) -> None:
+        self._config = config
+        self._run = run
         self._session = session
+        self._workers = Workers(config, run.asking.options)
+        self._collected = 0
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: object) -> None:
+        """Tell a worker how to ask."""
+        self._workers.tell(node)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, node: object, ids: Sequence[str]) -> None:  # noqa: ARG002  # xdist's
         """Plan what a worker collected; all collect the same."""
         self._session.plan(ids)
+        self._collected += 1
+        terminal = self._config.pluginmanager.get_plugin("terminalreporter")
+        if self._collected == self._workers.count and terminal is not None and not self._run.dry:
+            processes = self._workers.count
+            for line in self._run.asking.planned(self._session.selected(), processes=processes):
+                terminal.ensure_newline()
+                terminal.write_line(line)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any, error: object) -> None:  # noqa: ARG002  # xdist's
         """Take the number of prompts that a worker left out; a crashed one does not say."""
         output = getattr(node, "workeroutput", None) or {}
         self._session.count_deselected(output.get(_DESELECTED, 0))
+        if _ASKING in output:
+            self._session.hear(AskingReport.from_plain(output[_ASKING]))
+
+    @pytest.hookimpl
+    def pytest_unconfigure(self) -> None:
+        """Put the recording in order, now that nobody writes to it any more."""
+        self._workers.close()
+        recording = self._run.asking.recording
+        if recording is not None and not self._run.dry:
+            tidy(recording.path)
