@@ -1,9 +1,129 @@
-"""What all tests share."""
+"""What all tests share: settings, and a server that answers like a chat model and fails on request."""
 
 from __future__ import annotations
 
+import asyncio
+import json
+import struct
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from socket import SO_LINGER, SOL_SOCKET
+from typing import Any
+
+import pytest
 from hypothesis import settings
 
 # A busy machine is no fault of the code under test.
 settings.register_profile("project", deadline=None)
 settings.load_profile("project")
+
+
+@dataclass(kw_only=True)
+class Serve:
+    """What to do with one request. body: JSON, or text as it is."""
+
+    status: int = 200
+    body: object = None
+    headers: dict[str, str] = field(default_factory=dict)
+    delay_s: float = 0.0
+    reset: bool = False
+    cut: bool = False
+
+
+@dataclass
+class ModelServer:
+    """Serves what `script` says; it gets the body of a request and its number, from 0."""
+
+    script: Callable[[Any, int], Serve] = lambda body, number: ModelServer.says("Hi.")
+    requests: list[Any] = field(default_factory=list)
+    heads: list[str] = field(default_factory=list)
+    most_at_once: int = 0
+    url: str = ""
+    _at_once: int = 0
+
+    @staticmethod
+    def says(text: str, finish_reason: str = "stop", **how: Any) -> Serve:
+        """Answer as a model does."""
+        choice = {"message": {"content": text}, "finish_reason": finish_reason}
+        usage = {"prompt_tokens": 10, "completion_tokens": 2}
+        return Serve(body={"choices": [choice], "usage": usage}, **how)
+
+    @staticmethod
+    def fails(status: int = 200, body: object = None, **how: Any) -> Serve:
+        """Fail in some way."""
+        return Serve(status=status, body=body, **how)
+
+    def texts(self) -> list[str]:
+        """Return the last message of each request."""
+        return [request["messages"][-1]["content"] for request in self.requests]
+
+    async def handle(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            while await self._one(reader, writer):
+                pass
+        except (ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
+            pass
+        finally:
+            writer.close()
+
+    async def _one(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+        head = (await reader.readuntil(b"\r\n\r\n")).decode()
+        self.heads.append(head)
+        length = int(head.lower().partition("content-length:")[2].partition("\r\n")[0])
+        body = json.loads(await reader.readexactly(length))
+        number = len(self.requests)
+        self.requests.append(body)
+        self._at_once += 1
+        self.most_at_once = max(self.most_at_once, self._at_once)
+        try:
+            serve = self.script(body, number)
+            await asyncio.sleep(serve.delay_s)
+        finally:
+            self._at_once -= 1
+        if serve.reset:
+            linger = struct.pack("ii", 1, 0)
+            writer.get_extra_info("socket").setsockopt(SOL_SOCKET, SO_LINGER, linger)
+            return False
+        text = serve.body if isinstance(serve.body, str) else json.dumps(serve.body)
+        raw = text.encode()
+        headers = {"Content-Length": str(len(raw)), **serve.headers}
+        lines = [f"HTTP/1.1 {serve.status} X", *(f"{k}: {v}" for k, v in headers.items())]
+        writer.write("\r\n".join([*lines, "", ""]).encode())
+        writer.write(raw[: len(raw) // 2] if serve.cut else raw)
+        await writer.drain()
+        return not serve.cut
+
+
+@pytest.fixture
+def model_server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
+    monkeypatch.setenv("NO_PROXY", "*")
+    server = ModelServer()
+    loop = asyncio.new_event_loop()
+    started = threading.Event()
+
+    listening: list[asyncio.Server] = []
+
+    async def serve() -> None:
+        listening.append(await asyncio.start_server(server.handle, "127.0.0.1", 0, backlog=512))
+        server.url = f"http://127.0.0.1:{listening[0].sockets[0].getsockname()[1]}"
+        started.set()
+
+    thread = threading.Thread(target=loop.run_forever)
+    thread.start()
+    asyncio.run_coroutine_threadsafe(serve(), loop)
+    assert started.wait(5)
+    yield server
+
+    async def stop() -> None:
+        listening[0].close()
+        tasks = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await asyncio.sleep(0)  # for the transports to close
+
+    asyncio.run_coroutine_threadsafe(stop(), loop).result(5)
+    loop.call_soon_threadsafe(loop.stop)
+    thread.join(5)
+    loop.close()

@@ -204,8 +204,11 @@ class PromptItem(pytest.Item):
         if config.invocation_params.dir != config.rootpath and not self._is_bundled():
             path = os.path.relpath(self.path, config.invocation_params.dir)
             node_id = f"{path}::{self.name}"
-        policy = f"--refusal-policy={visible(self.trial.policy)}"
-        return f"pytest {shlex.quote(node_id)} {shlex.quote(policy)}"
+        words = ["pytest", node_id, f"--refusal-policy={visible(self.trial.policy)}"]
+        samples = config.option.refusal_samples
+        if samples is not None:
+            words.append(f"--refusal-samples={samples}")
+        return " ".join(map(shlex.quote, words))
 
 
 def _native(text: str, path: str, line: int, headline: str) -> ReprExceptionInfo:

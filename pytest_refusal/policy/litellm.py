@@ -13,6 +13,12 @@ from pytest_refusal.policy.wire import Sampling, messages_with_system
 from pytest_refusal.prompt import Prompt
 from pytest_refusal.response import Block, FilterStage, Response
 
+_LOGGERS = (
+    "LiteLLM",
+    "httpx",
+    *(f"httpcore.{part}" for part in ("connection", "http11", "http2", "proxy", "socks")),
+)
+
 
 class LiteLLMPolicy:
     """A model of LiteLLM, asked without its own retries and fallbacks.
@@ -47,6 +53,7 @@ class LiteLLMPolicy:
         self._key = key
         self._request_timeout_s = request_timeout_s
         self._redaction = Redaction([key] if key else [])
+        self._redaction.hide_in_logs(_LOGGERS)
 
     @property
     def fingerprint(self) -> Mapping[str, object]:

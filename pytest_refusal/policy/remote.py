@@ -23,6 +23,12 @@ if TYPE_CHECKING:
 
 CONNECT_TIMEOUT_S = 5.0
 
+# They write URLs and the headers of replies; a filter holds for one logger, not those below it.
+_LOGGERS = (
+    "httpx2",
+    *(f"httpcore2.{part}" for part in ("connection", "http11", "http2", "proxy", "socks")),
+)
+
 
 class RemotePolicy:
     """A policy that is asked over HTTP, on one event loop, over connections kept alive.
@@ -101,6 +107,7 @@ class RemotePolicy:
         client, self._client = self._client, None
         if client is not None:
             await client.aclose()
+            self._redaction.show_in_logs(_LOGGERS)
 
     async def _send(self, prompt: Prompt, sample: int) -> tuple[int, Mapping[str, str], str]:
         import httpx2
@@ -132,6 +139,7 @@ class RemotePolicy:
         if self._client is None:
             import httpx2
 
+            self._redaction.hide_in_logs(_LOGGERS)
             revealed = {name: value.reveal() for name, value in self._headers.items()}
             key = None if self._key is None else self._key.reveal()
             self._client = httpx2.AsyncClient(

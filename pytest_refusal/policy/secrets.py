@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import logging
 import re
 from collections.abc import Iterable
 from urllib.parse import quote, quote_plus
@@ -49,6 +50,21 @@ class Redaction:
     def hide(self, text: str) -> str:
         """Return `text` with every known secret replaced."""
         return text if self._pattern is None else self._pattern.sub(HIDDEN, text)
+
+    def hide_in_logs(self, loggers: Iterable[str]) -> None:
+        """Have secrets replaced in what these loggers write, whoever listens to them."""
+        if self._pattern is not None:
+            for name in loggers:
+                logging.getLogger(name).addFilter(self._edit)
+
+    def show_in_logs(self, loggers: Iterable[str]) -> None:
+        """Undo `hide_in_logs`."""
+        for name in loggers:
+            logging.getLogger(name).removeFilter(self._edit)
+
+    def _edit(self, record: logging.LogRecord) -> bool:
+        record.msg, record.args = self.hide(record.getMessage()), ()
+        return True
 
     def __repr__(self) -> str:
         return "Redaction()"
