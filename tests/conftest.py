@@ -1,4 +1,4 @@
-"""What all tests share: settings, and a server that answers like a chat model and fails on request."""
+"""What all tests share, such as a server that answers like a chat model and fails on request."""
 
 from __future__ import annotations
 
