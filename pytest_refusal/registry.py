@@ -154,7 +154,7 @@ def _judging_classifier(kind: str, judge: str, settings: Settings, policy: str) 
         raise SettingsError(
             [f"{TABLE}.classifier: {kind!r} needs the policy that judges, as {kind}:POLICY"]
         )
-    asked = _build_policy(judge, settings, {})
+    asked = _build_policy(judge, settings, {}, offline=False)
     # A loop of its own: the judge is asked while the run's loop is asking the policy.
     loop = BackgroundLoop()
     loop.open()

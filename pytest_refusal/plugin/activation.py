@@ -25,8 +25,8 @@ from pytest_refusal.plugin.arguments import (
     take_corpora,
     typed_policy,
 )
-from pytest_refusal.plugin.audit import labels_given, requested_audit
 from pytest_refusal.plugin.asking import open_asking, read_asking_options
+from pytest_refusal.plugin.audit import labels_given, requested_audit
 from pytest_refusal.plugin.collection import CorpusCollection, plan_part
 from pytest_refusal.plugin.github import GitHubReport
 from pytest_refusal.plugin.item import OutcomeReports
@@ -147,8 +147,7 @@ def _prepare(config: pytest.Config, project: ProjectTable) -> Run | None:
         )
         for file in arguments.files
     )
-    for part in parts:
-        faults += _unknown_names(part)
+    faults += [fault for part in parts for fault in _unknown_names(part)]
     if faults:
         raise SettingsError(faults)
     asking = open_asking(config, how, settings=settings, policies=policies)

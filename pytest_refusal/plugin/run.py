@@ -12,8 +12,8 @@ from pytest_refusal.corpus.reading import FileReading
 from pytest_refusal.corpus.sources import CorpusFile
 from pytest_refusal.metrics.audit import HumanLabel
 from pytest_refusal.outcome import Trial
-from pytest_refusal.plugin.audit import AuditRequest
 from pytest_refusal.plugin.asking import Asking
+from pytest_refusal.plugin.audit import AuditRequest
 from pytest_refusal.prompt import Prompt
 from pytest_refusal.protocols import Classifier, Policy
 from pytest_refusal.report.baseline import Baseline

@@ -19,8 +19,8 @@ from pytest_refusal.escape import one_line
 from pytest_refusal.evaluation import compare_policies, report_policy, summarise_corpora
 from pytest_refusal.execution.meter import Meter
 from pytest_refusal.outcome import Evaluated, Outcome, Trial, Unevaluated, from_wire
-from pytest_refusal.plugin.audit import write_requested
 from pytest_refusal.plugin.asking import AskingReport
+from pytest_refusal.plugin.audit import write_requested
 from pytest_refusal.plugin.gate_reports import announce_gates
 from pytest_refusal.plugin.item import OUTCOME, PromptItem
 from pytest_refusal.plugin.junit import add_suite_properties

@@ -54,8 +54,8 @@ class TerminalReport:
             ceilings = "ceilings from the command line" + (f" and {source}" if source else "")
         else:
             ceilings = f"ceilings from {source}"
-        how = asked_how(run.asking.options, run.policies)
-        responses = f", responses {how}" if how else ""
+        asked = asked_how(run.asking.options, run.policies)
+        responses = f", responses {asked}" if asked else ""
         return (
             f"refusal: {__version__}, policy: {policies}, corpus: {corpora or 'none'}, {ceilings}"
             f"{responses}"
