@@ -25,7 +25,7 @@ from pytest_refusal.plugin.arguments import (
     take_corpora,
     typed_policy,
 )
-from pytest_refusal.plugin.asking import open_asking, read_asking_options
+from pytest_refusal.plugin.asking import AskingOptions, open_asking, read_asking_options
 from pytest_refusal.plugin.audit import labels_given, requested_audit
 from pytest_refusal.plugin.collection import CorpusCollection, plan_part
 from pytest_refusal.plugin.github import GitHubReport
@@ -53,7 +53,7 @@ def activate(config: pytest.Config, project: ProjectTable) -> None:
     Raises UsageError with every fault of settings, corpora, policies and report paths.
     """
     try:
-        run = _prepare(config, project)
+        run = _prepare(config, project, read_asking_options(config))
     except SettingsError as error:
         raise pytest.UsageError(*map(visible, error.faults)) from None
     if run is None:
@@ -75,7 +75,7 @@ def activate(config: pytest.Config, project: ProjectTable) -> None:
         register(GitHubReport(config, run, session), "refusal-github")
 
 
-def _prepare(config: pytest.Config, project: ProjectTable) -> Run | None:
+def _prepare(config: pytest.Config, project: ProjectTable, how: AskingOptions) -> Run | None:
     """Return None where a configured policy meets arguments that name no corpus."""
     option = config.option
     settings = read_settings(
@@ -90,7 +90,6 @@ def _prepare(config: pytest.Config, project: ProjectTable) -> Run | None:
         ),
     )
     faults: list[str] = []
-    how = read_asking_options(config)
     with _gathering(faults):
         hooked = _hooked_policies(config)
     if faults:
