@@ -6,9 +6,10 @@ from collections.abc import Generator, Iterable, Iterator, Sequence
 from typing import Any
 
 import pytest
+from _pytest.pathlib import absolutepath, bestrelpath
 
 from pytest_refusal.corpus.sources import CorpusFile
-from pytest_refusal.escape import one_line
+from pytest_refusal.escape import one_line, visible
 from pytest_refusal.outcome import Trial
 from pytest_refusal.plugin.asking import SKIP_TAG
 from pytest_refusal.plugin.item import PromptItem
@@ -86,11 +87,21 @@ class Corpus(pytest.Collector):
         marks = _Marks(self.config)
         start = len(self.nodeid) + 2
         chosen = self._part.names
+        hooks = self.ihook
+        path = bestrelpath(self.config.rootpath, absolutepath(visible(str(self.path))))
         for node_id, trial in self._part.trials.items():
             name = node_id[start:]
             if chosen is not None and not chosen & {name, name.partition("[")[0]}:
                 continue
-            item = PromptItem.from_parent(self, name=name, nodeid=node_id, trial=trial, run=run)
+            item = PromptItem.from_parent(
+                self,
+                name=name,
+                nodeid=node_id,
+                trial=trial,
+                run=run,
+                hooks=hooks,
+                path_from_root=path,
+            )
             marks.put_on(item, trial.prompt)
             yield item
 

@@ -8,8 +8,10 @@ import shlex
 from collections.abc import Generator, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from functools import cached_property, lru_cache
 from typing import Any
 
+import pluggy
 import pytest
 from _pytest._code.code import (
     ReprEntryNative,
@@ -51,12 +53,27 @@ class PromptItem(pytest.Item):
 
     obj = None
 
-    def __init__(self, *, trial: Trial, run: Run, **kwargs: Any) -> None:  # pytest's own keywords
+    def __init__(
+        self,
+        *,
+        trial: Trial,
+        run: Run,
+        hooks: pluggy.HookRelay,
+        path_from_root: str,
+        **kwargs: Any,  # pytest's own keywords
+    ) -> None:
         super().__init__(**kwargs)
         self.trial = trial
         self.outcome: Outcome | None = None
         self._run = run
+        self._hooks = hooks
+        self._path_from_root = path_from_root
         self._keywords: Mapping[str, Any] = {}
+
+    @property
+    def ihook(self) -> pluggy.HookRelay:
+        """The hooks for the corpus file, which are looked for once and not at every call."""
+        return self._hooks
 
     @property
     def funcargs(self) -> dict[str, object]:
@@ -114,6 +131,12 @@ class PromptItem(pytest.Item):
         """Point to the line of the corpus where the prompt begins."""
         place = self.trial.prompt.place
         return visible(str(self.path)), place.line - 1 if place else None, self.name
+
+    @cached_property
+    def location(self) -> tuple[str, int | None, str]:
+        """The same from rootdir on; the path is worked out once for a file."""
+        _, line, name = self.reportinfo()
+        return self._path_from_root, line, name
 
     def complete_report(
         self, report: pytest.TestReport, call: pytest.CallInfo[None], *, crosses: bool
@@ -219,18 +242,27 @@ def _native(text: str, path: str, line: int, headline: str) -> ReprExceptionInfo
     )
 
 
-def _properties(outcome: Outcome) -> list[tuple[str, object]]:
-    prompt = outcome.trial.prompt
+def _properties(outcome: Outcome) -> tuple[tuple[str, object], ...]:
+    trial = outcome.trial
     verdict, confidence = "unevaluated", None
     if isinstance(outcome, Evaluated):
         verdict, confidence = outcome.verdict.kind.value, outcome.confidence
-    return [
-        ("policy", one_line(outcome.trial.policy)),
-        ("label", prompt.label.value),
-        ("category", one_line(prompt.category)),
+    prompt = trial.prompt
+    return _property_rows(trial.policy, prompt.label.value, prompt.category, verdict, confidence)
+
+
+# Many prompts have all of them in common; they are kept with every report.
+@lru_cache(maxsize=1024)
+def _property_rows(
+    policy: str, label: str, category: str, verdict: str, confidence: float | None
+) -> tuple[tuple[str, object], ...]:
+    return (
+        ("policy", one_line(policy)),
+        ("label", label),
+        ("category", one_line(category)),
         ("verdict", verdict),
         ("confidence", "" if confidence is None else repr(confidence)),
-    ]
+    )
 
 
 class OutcomeReports:
