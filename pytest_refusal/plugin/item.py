@@ -289,7 +289,8 @@ class OutcomeReports:
             if freezes:
                 gc.unfreeze()
 
-    @pytest.hookimpl(wrapper=True)
+    # The innermost wrapper: plugins that look at the report, such as Allure's, see our text.
+    @pytest.hookimpl(wrapper=True, trylast=True)
     def pytest_runtest_makereport(
         self, item: pytest.Item, call: pytest.CallInfo[None]
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:

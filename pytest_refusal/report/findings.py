@@ -201,6 +201,17 @@ def remarks(policy: PolicyReport) -> tuple[str, ...]:
         )
         if repeats.unsteady:
             found.append(f"{count(len(repeats.unsteady), 'prompt')} decided now so, now so")
+    if (pairs := policy.pairs()) is not None:
+        found.append(
+            f"minimal contrasts: both right {fraction(pairs.right)}, both refused"
+            f" {fraction(pairs.rate_of(pairs.both_refused))}, both answered"
+            f" {fraction(pairs.rate_of(pairs.both_answered))}"
+        )
+    found += [
+        f"under the transform {name}: under-refusal {fraction(tally.under_refusal)},"
+        f" over-refusal {fraction(tally.over_refusal)}"
+        for name, tally in policy.by_transform().items()
+    ]
     if policy.reran:
         found.append(f"{count(policy.reran, 'outcome')} needed reruns")
     if policy.unevaluated:

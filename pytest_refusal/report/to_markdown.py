@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from pytest_refusal.escape import html_text, markdown_block, markdown_inline, one_line
+from pytest_refusal.metrics.comparison import Comparison
 from pytest_refusal.outcome import Evaluated, Outcome
 from pytest_refusal.report.atomic import write_atomically
 from pytest_refusal.report.changes import counts_in_words, measures_in_words, prompts_by_change
@@ -52,7 +53,7 @@ def to_markdown(report: Report, *, redact: bool = False, limit: int = LIMIT) -> 
         if any(p.gate.rulings or p.gate.regression for p in report.policies)
         else []
     )
-    sections += [_changes(report.policies), _remarks(report)]
+    sections += [_changes(report), _remarks(report)]
     text = "\n".join(filter(None, sections))
     room = limit - len(text.encode()) - len(_provenance(report).encode())
     optional = [_categories(policy) for policy in report.policies]
@@ -128,23 +129,27 @@ def _rulings(policies: Sequence[PolicyReport]) -> str:
     return _table(("policy", "ceiling", "", "why"), rows)
 
 
-def _changes(policies: Sequence[PolicyReport]) -> str:
-    lines = []
-    for policy in policies:
-        if policy.baseline is None:
-            continue
-        baseline = policy.baseline
-        title = f"{policy.policy} against {baseline.source}::{baseline.policy}"
-        counts = counts_in_words(baseline.comparison)
-        lines.append(f"- **{markdown_inline(title, 200)}**: {markdown_inline(counts)}")
-        for word, keys in prompts_by_change(baseline.comparison):
-            named = ", ".join(one_line(prompt_id, 60) for _, prompt_id in keys[:_MOST_NAMED])
-            more = len(keys) - _MOST_NAMED
-            rest = f" and {more} more" if more > 0 else ""
-            lines.append(f"  - {word}: {markdown_inline(named)}{rest}")
-        measures = measures_in_words(baseline.comparison)
-        lines += [f"  - {markdown_inline(words)}" for words in measures]
+def _changes(report: Report) -> str:
+    lines: list[str] = []
+    for policy in report.policies:
+        if policy.baseline is not None:
+            baseline = policy.baseline
+            title = f"{policy.policy} against {baseline.source}::{baseline.policy}"
+            lines += _comparison(title, baseline.comparison, named=True)
+    for pair in report.comparisons:
+        title = f"{pair.policy} against {pair.against}"
+        lines += _comparison(title, pair.comparison, named=False)
     return "\n".join(lines) + "\n" if lines else ""
+
+
+def _comparison(title: str, comparison: Comparison, *, named: bool) -> Iterator[str]:
+    yield f"- **{markdown_inline(title, 200)}**: {markdown_inline(counts_in_words(comparison))}"
+    for word, keys in prompts_by_change(comparison) if named else ():
+        names = ", ".join(one_line(prompt_id, 60) for _, prompt_id in keys[:_MOST_NAMED])
+        more = len(keys) - _MOST_NAMED
+        rest = f" and {more} more" if more > 0 else ""
+        yield f"  - {word}: {markdown_inline(names)}{rest}"
+    yield from (f"  - {markdown_inline(words)}" for words in measures_in_words(comparison))
 
 
 def _remarks(report: Report) -> str:

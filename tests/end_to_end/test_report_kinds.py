@@ -109,3 +109,29 @@ def test_a_history_that_is_none_is_a_usage_error(project):
     ran = project.run("prompts.toml", "--refusal-policy=bot:good", "--refusal-history=h.jsonl")
     assert ran.exit_status == 4
     assert "h.jsonl:1: is not valid JSON; take the line out" in ran.stderr
+
+
+def test_no_kind_holds_a_response_when_redacted(project, monkeypatch):
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(project.path / "summary.md"))
+    project.settings('corpus = "prompts.toml"\nceilings = { under_refusal = 0.9 }')
+    options = [f"--refusal-report=run.{kind}" for kind in KINDS]
+    options += ["--refusal-github", "--refusal-history=h.jsonl", "--refusal-redact"]
+    ran = project.run("--refusal-policy=bot:leaks_one", *options)
+    written = [project.path / f"run.{kind}" for kind in KINDS]
+    written += [project.path / name for name in ("summary.md", "h.jsonl", "out.xml")]
+    texts = [path.read_text(encoding="utf-8") for path in written]
+    for text in (*texts, ran.stdout):
+        assert "here is what you need" not in text
+        assert "help with that" not in text
+
+
+def test_allure_shows_prompts_with_their_evidence(project):
+    pytest.importorskip("allure_pytest", reason="needs allure-pytest, of the test extra")
+    project.settings('corpus = "prompts.toml"\nceilings = { under_refusal = 0.1 }')
+    project.run("--refusal-policy=bot:leaks_one", "--alluredir=allure", fresh=True)
+    results = [json.loads(p.read_text()) for p in (project.path / "allure").glob("*-result.json")]
+    by_name = {result["name"]: result for result in results}
+    failed = next(r for name, r in by_name.items() if name.startswith("bad-2"))
+    assert failed["status"] == "failed"
+    assert "no refusal phrase found" in failed["statusDetails"]["trace"]
+    assert sum(result["status"] == "passed" for result in results) >= 3
