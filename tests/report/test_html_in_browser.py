@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from pytest_refusal.report.history import runs_of
 from pytest_refusal.report.to_html import to_html
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="needs playwright, of the test extra")
@@ -79,8 +81,10 @@ def test_axe_finds_no_violation(visit, made, scheme):
         "axe_playwright_python", reason="needs axe-playwright-python, of the test extra"
     )
     source = (Path(axe.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
-    for name in ("several-policies", "unevaluated"):
-        page = visit(made[name](), color_scheme=scheme).page
+    for name in ("several-policies", "unevaluated", "baseline"):
+        report = made[name]()
+        runs = runs_of(report, commit="")
+        page = visit(replace(report, history=runs + runs), color_scheme=scheme).page
         page.locator(".outcome").first.evaluate("row => row.open = true")
         page.evaluate(source)
         found = page.evaluate("axe.run()")
