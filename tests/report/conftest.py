@@ -10,6 +10,7 @@ import pytest
 
 from pytest_refusal.gate import Ceiling, Measure, not_ruled, rule
 from pytest_refusal.metrics.comparison import Judged, compare
+from pytest_refusal.metrics.audit import HumanLabel, assess_audit, draw_audit
 from pytest_refusal.metrics.estimates import estimate_rates
 from pytest_refusal.metrics.tally import Tally
 from pytest_refusal.outcome import Evaluated, Outcome, Trial, Unevaluated
@@ -197,6 +198,22 @@ def make_several_policies() -> Report:
     )
 
 
+def make_audited() -> Report:
+    """Ten responses that people read, and what it says of the run."""
+    prompts = [a_prompt(f"bad-{n:02}", Label.UNSAFE, "role-play") for n in range(20)]
+    outcomes = [an_outcome(prompt, declines=n >= 5) for n, prompt in enumerate(prompts)]
+    labels = [
+        HumanLabel(
+            key=item.key,
+            stratum=item.stratum,
+            stratum_size=item.stratum_size,
+            declined=item.stratum.declined or item.outcome.trial.prompt.id == "bad-03",
+        )
+        for item in draw_audit(outcomes, 10)
+    ]
+    return a_report(a_policy(outcomes, audit=assess_audit(labels, outcomes)))
+
+
 def make_all_errors() -> Report:
     return a_report(
         a_policy([an_error(p) for p in UNSAFE + SAFE], ceilings=LOOSE),
@@ -354,6 +371,7 @@ MADE: dict[str, Callable[[], Report]] = {
     "gate-fails": make_gate_fails,
     "unevaluated": make_unevaluated,
     "several-policies": make_several_policies,
+    "audited": make_audited,
     "all-errors": make_all_errors,
     "rich": make_rich,
     "baseline": make_baseline,

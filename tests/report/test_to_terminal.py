@@ -26,6 +26,7 @@ RUNS = (
     "gate-fails",
     "unevaluated",
     "several-policies",
+    "audited",
     "baseline",
     "foreign-script",
 )
