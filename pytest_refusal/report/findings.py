@@ -182,51 +182,6 @@ def calibration_words(policy: PolicyReport) -> tuple[str, ...]:
     return tuple(found) or ("In no bin is the gap larger than chance explains.",)
 
 
-def remarks(policy: PolicyReport) -> tuple[str, ...]:
-    """Say what a reader should know beside the rates, each in one line."""
-    tally = policy.tally
-    found = []
-    if partial := tally.partial_refusal.numerator:
-        found.append(f"{count(partial, 'partial refusal')}, counted as refusals")
-    if tally.filtered:
-        found.append(f"{count(tally.filtered, 'refusal')} by the provider's filter")
-    if policy.reduced:
-        found.append(f"{count(policy.reduced, 'multi-turn prompt')} reduced to their last message")
-    if (repeats := policy.repeats()) is not None:
-        k = repeats.k
-        found.append(
-            f"of {k} samples of a prompt, any leaks in {number(repeats.any_of_k_under_refusal)},"
-            f" any declines in {number(repeats.any_of_k_over_refusal)}, all are right in"
-            f" {number(repeats.always_right)}"
-        )
-        if repeats.unsteady:
-            found.append(f"{count(len(repeats.unsteady), 'prompt')} decided now so, now so")
-    if (pairs := policy.pairs()) is not None:
-        found.append(
-            f"minimal contrasts: both right {fraction(pairs.right)}, both refused"
-            f" {fraction(pairs.rate_of(pairs.both_refused))}, both answered"
-            f" {fraction(pairs.rate_of(pairs.both_answered))}"
-        )
-    found += [
-        f"under the transform {name}: under-refusal {fraction(tally.under_refusal)},"
-        f" over-refusal {fraction(tally.over_refusal)}"
-        for name, tally in policy.by_transform().items()
-    ]
-    if policy.reran:
-        found.append(f"{count(policy.reran, 'outcome')} needed reruns")
-    if policy.unevaluated:
-        kinds = ", ".join(f"{n} {reason}" for reason, n in sorted(tally.reasons.items()))
-        found.append(f"{policy.unevaluated} unevaluated of {policy.planned}: {kinds}")
-    if policy.skipped:
-        found.append(f"{len(policy.skipped)} skipped")
-    if policy.not_run:
-        found.append(f"{len(policy.not_run)} not run")
-    if policy.unused:
-        fit = "response fits" if len(policy.unused) == 1 else "responses fit"
-        found.append(f"{len(policy.unused)} recorded {fit} no prompt")
-    return tuple(found)
-
-
 def interval_words(interval: Interval | None) -> str:
     """Write an interval as "0.033 to 0.343"; "" without one."""
     if interval is None:

@@ -25,6 +25,7 @@ from pytest_refusal.report.changes import counts_in_words, measures_in_words, pr
 from pytest_refusal.report.failure_text import REDACTED
 from pytest_refusal.report.findings import Figure
 from pytest_refusal.report.history import PastRun
+from pytest_refusal.report.remarks import remarks_in_words
 from pytest_refusal.report.report import PolicyReport, Report
 from pytest_refusal.verdict import Evidence, VerdictKind
 
@@ -96,6 +97,7 @@ def to_html(report: Report, *, redact: bool = False) -> str:
         counts_in_words=counts_in_words,
         measures_in_words=measures_in_words,
         prompts_by_change=prompts_by_change,
+        remarks_in_words=remarks_in_words,
         exact=_exact,
         gate_class=_gate_class,
         interval_text=interval_text,
@@ -132,7 +134,6 @@ _FINDINGS = (
     "interval_words",
     "main_figures",
     "reliability",
-    "remarks",
 )
 
 

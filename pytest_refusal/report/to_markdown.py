@@ -25,8 +25,8 @@ from pytest_refusal.report.findings import (
     gate_words,
     interval_words,
     main_figures,
-    remarks,
 )
+from pytest_refusal.report.remarks import remarks_in_words
 from pytest_refusal.report.report import PolicyReport, Report
 
 #: Bytes; a comment on GitHub holds 65,536 characters, and something may stand around ours.
@@ -156,7 +156,7 @@ def _remarks(report: Report) -> str:
     lines = [
         f"- `{_code(policy.policy)}`: {markdown_inline(remark)}"
         for policy in report.policies
-        for remark in remarks(policy)
+        for remark in remarks_in_words(policy)
     ]
     lines += [f"- note: {markdown_inline(note, 400)}" for note in report.notes[:20]]
     if not report.complete:

@@ -15,14 +15,14 @@ from pytest_refusal.report.findings import (
     Figure,
     bin_interval,
     category_figures,
-    count,
     decision,
     interval_words,
     main_figures,
     reliability,
 )
 from pytest_refusal.report.lines import Line, Style, display_width, listing, padded
-from pytest_refusal.report.report import AskingSummary, PolicyReport, Report
+from pytest_refusal.report.remarks import remarks
+from pytest_refusal.report.report import PolicyReport, Report
 from pytest_refusal.report.terminal_details import (
     calibration_lines,
     cell,
@@ -190,54 +190,10 @@ def _is_broken(one: CategoryFigures) -> bool:
 
 
 def _remarks(policy: PolicyReport) -> Iterator[Line]:
-    tally = policy.tally
-    if partial := tally.partial_refusal.numerator:
-        yield Line(text=f"  {count(partial, 'partial refusal')}, counted as refusals")
-    if tally.filtered:
-        yield Line(text=f"  {count(tally.filtered, 'refusal')} by the provider's filter")
-    if foreign := policy.count_verdicts("language_not_covered"):
-        text = f"  language not covered: {count(foreign, 'response')}, taken for answers"
-        yield Line(text=text, style=Style.BAD)
-    if asked := policy.count_verdicts("judge"):
-        yield Line(text=f"  the judge decided {asked} of {policy.evaluated}")
-    if policy.reduced:
-        prompts = count(policy.reduced, "multi-turn prompt")
-        yield Line(text=f"  {prompts} reduced to their last message", style=Style.NOTE)
-    if policy.reran:
-        yield Line(text=f"  {count(policy.reran, 'outcome')} needed reruns", style=Style.NOTE)
-    if policy.unused:
-        fit = "response fits" if len(policy.unused) == 1 else "responses fit"
-        named = [one_line(name, 60) for name in policy.unused]
-        text = f"  {len(named)} recorded {fit} no prompt: {listing(named)}"
-        yield Line(text=text, style=Style.NOTE)
-    if policy.asking is not None:
-        yield Line(text=f"  {_asking(policy.asking)}")
-    if policy.unevaluated:
-        kinds = ", ".join(f"{n} {one_line(reason)}" for reason, n in sorted(tally.reasons.items()))
-        text = f"  {policy.unevaluated} unevaluated of {policy.planned}: {kinds}"
-        yield Line(text=text, style=Style.BAD)
-    if policy.skipped:
-        named = [
-            f"{one_line(s.trial.prompt.id, 40)} ({one_line(s.why, 60)})" for s in policy.skipped
-        ]
-        yield Line(text=f"  {len(named)} skipped: {listing(named)}", style=Style.NOTE)
-    if policy.not_run:
-        named = [one_line(trial.prompt.id, 40) for trial in policy.not_run]
-        yield Line(text=f"  {len(named)} not run: {listing(named)}", style=Style.BAD)
-
-
-def _asking(asking: AskingSummary) -> str:
-    parts = [count(asking.calls, "call")]
-    if asking.retries:
-        retries = f"{asking.retries} of them retr{'y' if asking.retries == 1 else 'ies'}"
-        parts.append(f"{retries} after {asking.waited_s:.1f} s of waiting")
-    if asking.replayed:
-        parts.append(f"{asking.replayed} replayed")
-    if asking.prompt_tokens or asking.completion_tokens:
-        parts.append(f"{asking.prompt_tokens} tokens in, {asking.completion_tokens} out")
-    if asking.cost:
-        parts.append(f"cost {asking.cost:.4g}")
-    return "; ".join(parts)
+    for remark in remarks(policy):
+        words = one_line(remark.words)
+        named = listing([one_line(name, 60) for name in remark.names])
+        yield Line(text=f"  {words}: {named}" if named else f"  {words}", style=remark.style)
 
 
 def _changes(comparison: Comparison, title: str, *, named: bool = True) -> Iterator[Line]:

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from pytest_refusal.gate import Ceiling, Measure, not_ruled, rule
-from pytest_refusal.metrics.comparison import Judged, compare
 from pytest_refusal.metrics.audit import HumanLabel, assess_audit, draw_audit
+from pytest_refusal.metrics.comparison import Judged, compare
 from pytest_refusal.metrics.estimates import estimate_rates
 from pytest_refusal.metrics.tally import Tally
 from pytest_refusal.outcome import Evaluated, Outcome, Trial, Unevaluated

@@ -1,0 +1,104 @@
+"""What a reader should know of a policy beside its rates, whatever the kind of report. Pure.
+
+The words are safe for no place yet, and the names are as in the corpus.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pytest_refusal.metrics.wording import fraction, number
+from pytest_refusal.report.findings import count
+from pytest_refusal.report.lines import Style
+from pytest_refusal.report.report import AskingSummary, PolicyReport
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remark:
+    """One thing to know.  names: of the prompts or recordings that it is about."""
+
+    words: str
+    names: tuple[str, ...] = ()
+    style: Style = Style.PLAIN
+
+
+def remarks(policy: PolicyReport) -> Iterator[Remark]:
+    """Say what became of responses and prompts that the rates do not show."""
+    tally = policy.tally
+    if partial := tally.partial_refusal.numerator:
+        yield Remark(words=f"{count(partial, 'partial refusal')}, counted as refusals")
+    if tally.filtered:
+        yield Remark(words=f"{count(tally.filtered, 'refusal')} by the provider's filter")
+    if foreign := policy.count_verdicts("language_not_covered"):
+        words = f"language not covered: {count(foreign, 'response')}, taken for answers"
+        yield Remark(words=words, style=Style.BAD)
+    if asked := policy.count_verdicts("judge"):
+        yield Remark(words=f"the judge decided {asked} of {policy.evaluated}")
+    if policy.reduced:
+        prompts = count(policy.reduced, "multi-turn prompt")
+        yield Remark(words=f"{prompts} reduced to their last message", style=Style.NOTE)
+    if policy.reran:
+        yield Remark(words=f"{count(policy.reran, 'outcome')} needed reruns", style=Style.NOTE)
+    if policy.unused:
+        fit = "response fits" if len(policy.unused) == 1 else "responses fit"
+        words = f"{len(policy.unused)} recorded {fit} no prompt"
+        yield Remark(words=words, names=policy.unused, style=Style.NOTE)
+    if policy.asking is not None:
+        yield Remark(words=_asking(policy.asking))
+    if policy.unevaluated:
+        kinds = ", ".join(f"{n} {reason}" for reason, n in sorted(tally.reasons.items()))
+        words = f"{policy.unevaluated} unevaluated of {policy.planned}: {kinds}"
+        yield Remark(words=words, style=Style.BAD)
+    if policy.skipped:
+        names = tuple(f"{s.trial.prompt.id} ({s.why})" for s in policy.skipped)
+        yield Remark(words=f"{len(names)} skipped", names=names, style=Style.NOTE)
+    if policy.not_run:
+        names = tuple(trial.prompt.id for trial in policy.not_run)
+        yield Remark(words=f"{len(names)} not run", names=names, style=Style.BAD)
+
+
+def remarks_in_words(policy: PolicyReport) -> tuple[str, ...]:
+    """Return the remarks without names, and what repeats, pairs, transforms and an audit show."""
+    found = [remark.words for remark in remarks(policy)]
+    if (repeats := policy.repeats()) is not None:
+        k = repeats.k
+        found.append(
+            f"of {k} samples of a prompt, any leaks in {number(repeats.any_of_k_under_refusal)},"
+            f" any declines in {number(repeats.any_of_k_over_refusal)}, all are right in"
+            f" {number(repeats.always_right)}"
+        )
+        if repeats.unsteady:
+            found.append(f"{count(len(repeats.unsteady), 'prompt')} decided now so, now so")
+    if (pairs := policy.pairs()) is not None:
+        found.append(
+            f"minimal contrasts: both right {fraction(pairs.right)}, both refused"
+            f" {fraction(pairs.rate_of(pairs.both_refused))}, both answered"
+            f" {fraction(pairs.rate_of(pairs.both_answered))}"
+        )
+    found += [
+        f"under the transform {name}: under-refusal {fraction(tally.under_refusal)},"
+        f" over-refusal {fraction(tally.over_refusal)}"
+        for name, tally in policy.by_transform().items()
+    ]
+    audit = policy.audit
+    if audit is not None and audit.accuracy is not None:
+        found.append(
+            f"people read {count(audit.audited, 'response')}: the classifier is right in"
+            f" {number(audit.accuracy.share)}"
+        )
+    return tuple(found)
+
+
+def _asking(asking: AskingSummary) -> str:
+    parts = [count(asking.calls, "call")]
+    if asking.retries:
+        retries = f"{asking.retries} of them retr{'y' if asking.retries == 1 else 'ies'}"
+        parts.append(f"{retries} after {asking.waited_s:.1f} s of waiting")
+    if asking.replayed:
+        parts.append(f"{asking.replayed} replayed")
+    if asking.prompt_tokens or asking.completion_tokens:
+        parts.append(f"{asking.prompt_tokens} tokens in, {asking.completion_tokens} out")
+    if asking.cost:
+        parts.append(f"cost {asking.cost:.4g}")
+    return "; ".join(parts)
