@@ -148,6 +148,9 @@ def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
 @pytest.hookimpl(trylast=True)
 def pytest_configure(config: pytest.Config) -> None:
     """Become active if a policy is named on the command line or in the configuration."""
+    from pytest_refusal.plugin import fixtures
+
+    config.pluginmanager.register(fixtures, "refusal-fixtures")
     config.addinivalue_line("markers", "refusal: a labelled prompt, asked of a policy.")
     option = config.option
     if any(getattr(option, name, None) for name in _RUN_NOTHING):

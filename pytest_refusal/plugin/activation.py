@@ -20,21 +20,26 @@ from pytest_refusal.escape import visible
 from pytest_refusal.evaluation import policy_notes
 from pytest_refusal.metrics.audit import HumanLabel
 from pytest_refusal.plugin.arguments import (
+    Arguments,
+    absent_paths,
     named_from_rootdir,
-    no_corpus_named,
     take_corpora,
     typed_policy,
 )
 from pytest_refusal.plugin.asking import AskingOptions, open_asking, read_asking_options
 from pytest_refusal.plugin.audit import labels_given, requested_audit
 from pytest_refusal.plugin.collection import CorpusCollection, plan_part
+from pytest_refusal.plugin.fixtures import OWN_TESTS
 from pytest_refusal.plugin.github import GitHubReport
 from pytest_refusal.plugin.item import OutcomeReports
 from pytest_refusal.plugin.live_line import LiveLine, wants_live_line
+from pytest_refusal.plugin.own_tests import OwnTests
 from pytest_refusal.plugin.project_file import ProjectTable
 from pytest_refusal.plugin.run import RUN, CorpusPart, Run, is_worker
 from pytest_refusal.plugin.session import RefusalSession
+from pytest_refusal.plugin.sharing import SharedOutcomes
 from pytest_refusal.plugin.terminal import TerminalReport
+from pytest_refusal.plugin.trial_ids import TrialIds
 from pytest_refusal.plugin.xdist import ControllerSide, WorkerSide
 from pytest_refusal.prompt import Prompt
 from pytest_refusal.protocols import Classifier, Policy
@@ -56,16 +61,17 @@ def activate(config: pytest.Config, project: ProjectTable) -> None:
         run = _prepare(config, project, read_asking_options(config))
     except SettingsError as error:
         raise pytest.UsageError(*map(visible, error.faults)) from None
-    if run is None:
-        return
+    ids = TrialIds(run.parts, run.trials)
     config.stash[RUN] = run
+    config.stash[OWN_TESTS] = own_tests = OwnTests(config, run, ids)
     register = config.pluginmanager.register
+    register(own_tests, "refusal-own-tests")
     register(CorpusCollection(run), "refusal-collection")
     register(OutcomeReports(config, run), "refusal-outcomes")
     if is_worker(config):
-        register(WorkerSide(config, run), "refusal-worker")
+        register(WorkerSide(config, run, ids), "refusal-worker")
         return
-    session = RefusalSession(config, run)
+    session = RefusalSession(config, run, ids)
     register(session, "refusal-session")
     register(TerminalReport(config, run, session), "refusal-terminal")
     register(ControllerSide(config, run, session), "refusal-controller")
@@ -75,8 +81,7 @@ def activate(config: pytest.Config, project: ProjectTable) -> None:
         register(GitHubReport(config, run, session), "refusal-github")
 
 
-def _prepare(config: pytest.Config, project: ProjectTable, how: AskingOptions) -> Run | None:
-    """Return None where a configured policy meets arguments that name no corpus."""
+def _prepare(config: pytest.Config, project: ProjectTable, how: AskingOptions) -> Run:
     option = config.option
     settings = read_settings(
         project.table,
@@ -121,15 +126,16 @@ def _prepare(config: pytest.Config, project: ProjectTable, how: AskingOptions) -
     faults += check_history(history) if history else ()
     audit = requested_audit(config, reports, faults)
     arguments = take_corpora(config, configured)
-    if not arguments.files and not faults:
-        if not typed_policy(config):
-            return None
-        faults += no_corpus_named(config, arguments, configured)
+    as_items = bool(arguments.files)
+    if not as_items and typed_policy(config):
+        faults += absent_paths(config, arguments, configured)
+    # Tests of people's own may ask all the same.
+    files = arguments.files or configured
     # A ceiling holds for all that is configured, also where the arguments name less.
     named = configured if settings.corpus_entries else ()
     loaded = Loaded(prompts=(), notes=())
     with _gathering(faults):
-        loaded = load(tuple(dict.fromkeys((*arguments.files, *named))))
+        loaded = load(tuple(dict.fromkeys((*files, *named))))
     if faults:
         raise SettingsError(faults)
     by_corpus: dict[str, list[Prompt]] = defaultdict(list)
@@ -144,21 +150,24 @@ def _prepare(config: pytest.Config, project: ProjectTable, how: AskingOptions) -
             samples=settings.samples,
             names=arguments.names.get(file),
         )
-        for file in arguments.files
+        for file in files
     )
     faults += [fault for part in parts for fault in _unknown_names(part)]
     if faults:
         raise SettingsError(faults)
     asking = open_asking(config, how, settings=settings, policies=policies)
     config.args[:] = arguments.others
-    by_run = {file.name for file in arguments.files}
-    prompts = tuple(prompt for file in arguments.files for prompt in by_corpus[file.name])
+    by_run = {file.name for file in files}
+    prompts = tuple(prompt for file in files for prompt in by_corpus[file.name])
     return Run(
         settings=settings,
         parts=parts,
         prompts=prompts,
         readings=loaded.readings,
         trials={node_id: trial for part in parts for node_id, trial in part.trials.items()},
+        as_items=as_items,
+        narrowed=_is_narrowed(config, arguments),
+        shared=SharedOutcomes(),
         policies=policies,
         classifiers=classifiers,
         baselines=baselines,
@@ -175,6 +184,15 @@ def _prepare(config: pytest.Config, project: ProjectTable, how: AskingOptions) -
             *(str(note) for note in loaded.notes if by_run.intersection(note.corpora)),
             *policy_notes(policies.values()),
         ),
+    )
+
+
+def _is_narrowed(config: pytest.Config, arguments: Arguments) -> bool:
+    if arguments.files:
+        return any(names is not None for names in arguments.names.values())
+    # `--lf` leaves tests of a folder out without a word.
+    return bool(getattr(config.option, "lf", False)) or any(
+        "::" in argument for argument in arguments.others
     )
 
 

@@ -14,6 +14,11 @@ from pytest_refusal.corpus.sources import CorpusFile, bundled_folder, corpus_fil
 from pytest_refusal.plugin.node_ids import file_node_id
 from pytest_refusal.table_reader import closest
 
+NOTHING_ASKED = (
+    "no corpus is among the arguments, and no test takes refusal_prompt or refusal_case, so nothing"
+    " would be asked; name a corpus file, a folder that holds a configured one, or no path at all"
+)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arguments:
@@ -81,21 +86,17 @@ def named_from_rootdir(file: CorpusFile, rootpath: Path) -> CorpusFile:
     return named
 
 
-def no_corpus_named(
+def absent_paths(
     config: pytest.Config, arguments: Arguments, configured: Iterable[CorpusFile]
 ) -> list[str]:
-    """Say why the arguments bring no prompt, though a policy was typed."""
+    """Name arguments that are no file, among them corpora that are misspelt."""
     known = [file.name for file in configured]
     here = config.invocation_params.dir
     places = [argument.partition("::")[0] for argument in arguments.others]
-    absent = [
+    return [
         f"{place}: no such file or folder{closest(place, known)}"
         for place in dict.fromkeys(places)
         if not config.option.pyargs and not (here / place).exists()
-    ]
-    return absent or [
-        "no corpus is among the arguments, so nothing would be asked; name a corpus file,"
-        " a folder that holds a configured one, or no path at all"
     ]
 
 

@@ -68,7 +68,7 @@ class CorpusCollection:
         return report
 
     def _corpora(self, session: pytest.Session) -> Iterator[Corpus]:
-        for part in self._run.parts:
+        for part in self._run.parts if self._run.as_items else ():
             yield Corpus.from_parent(
                 session, name=part.node_id, path=part.file.path, nodeid=part.node_id, part=part
             )
@@ -84,7 +84,7 @@ class Corpus(pytest.Collector):
     def collect(self) -> Iterator[PromptItem]:
         """Yield an item for each selected trial."""
         run = self.config.stash[RUN]
-        marks = _Marks(self.config)
+        marks = Marks(self.config)
         start = len(self.nodeid) + 2
         chosen = self._part.names
         hooks = self.ihook
@@ -106,7 +106,7 @@ class Corpus(pytest.Collector):
             yield item
 
 
-class _Marks:
+class Marks:
     """Marks for `-m` and `-k`, made once for each word."""
 
     def __init__(self, config: pytest.Config) -> None:
@@ -117,16 +117,21 @@ class _Marks:
         self._made: dict[str, pytest.MarkDecorator | None] = {}
         self._refusal = pytest.mark.refusal
 
-    def put_on(self, item: PromptItem, prompt: Prompt) -> None:
-        item.add_marker(self._refusal)
-        for word in (prompt.label.value, prompt.category):
-            mark = self._mark(word)
-            if mark is not None:
-                item.add_marker(mark)
-            else:
-                item.extra_keyword_matches.add(word)
+    def of(self, prompt: Prompt) -> list[pytest.MarkDecorator]:
+        """Return the marks of a prompt."""
+        words = (prompt.label.value, prompt.category)
+        marks = [self._refusal, *(mark for word in words if (mark := self._mark(word)))]
         if SKIP_TAG in prompt.tags:
-            item.add_marker(pytest.mark.skip(reason=one_line(prompt.note or "tagged skip")))
+            marks.append(pytest.mark.skip(reason=one_line(prompt.note or "tagged skip")))
+        return marks
+
+    def put_on(self, item: PromptItem, prompt: Prompt) -> None:
+        """Mark an item; what cannot be a mark is still found by `-k`."""
+        for mark in self.of(prompt):
+            item.add_marker(mark)
+        for word in (prompt.label.value, prompt.category):
+            if self._mark(word) is None:
+                item.extra_keyword_matches.add(word)
 
     def _mark(self, word: str) -> pytest.MarkDecorator | None:
         if word not in self._made:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import shlex
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property, lru_cache
@@ -43,6 +43,30 @@ class MisjudgedError(Failed):
 
 class UnevaluatedError(Failed):
     """There is no verdict on the prompt."""
+
+
+def attempt_trial(run: Run, trial: Trial, ahead: Iterable[Trial] = ()) -> Outcome:
+    """Ask the policy and judge the response; whatever fails is unevaluated.
+
+    ahead: the trials that are sure to come next, in order.
+    """
+    outcome: Outcome
+    try:
+        outcome = attempt(
+            trial,
+            run.classifiers[trial.policy],
+            asker=run.asking.asker,
+            finish_reasons=run.settings.finish_reasons,
+            ahead=(one for one in ahead if not run.shared.has(one.node_id)),
+        )
+    except (pytest.skip.Exception, _XFAIL) as error:
+        # What is under test does not choose what it is tested on.
+        told = run.asking.asker.hide(foreign.describe(error))
+        outcome = Unevaluated(trial=trial, reason="error", error=told)
+    if run.redact and isinstance(outcome, Unevaluated) and outcome.reason == CLASSIFIER_FAILED:
+        # Whoever fails to read a response is likely to quote it.
+        outcome = replace(outcome, error=REDACTED)
+    return outcome
 
 
 class PromptItem(pytest.Item):
@@ -90,21 +114,10 @@ class PromptItem(pytest.Item):
         if run.dry:
             return
         trial, asking = self.trial, run.asking
-        outcome: Outcome
-        try:
-            outcome = attempt(
-                trial,
-                run.classifiers[trial.policy],
-                asker=asking.asker,
-                finish_reasons=run.settings.finish_reasons,
-                ahead=asking.ahead.after(self) if asking.asker.asks_ahead else (),
-            )
-        except (pytest.skip.Exception, _XFAIL) as error:
-            # What is under test does not choose what it is tested on.
-            outcome = Unevaluated(trial=trial, reason="error", error=self._told(error))
-        if run.redact and isinstance(outcome, Unevaluated) and outcome.reason == CLASSIFIER_FAILED:
-            # Whoever fails to read a response is likely to quote it.
-            outcome = replace(outcome, error=REDACTED)
+        ahead = asking.ahead.after(self) if asking.asker.asks_ahead else ()
+        outcome = run.shared.outcome(
+            trial.node_id, by=self.nodeid, attempt=lambda: attempt_trial(run, trial, ahead)
+        )
         self.outcome = outcome
         self.user_properties[:] = _properties(outcome)
         if isinstance(outcome, Unevaluated):
@@ -144,17 +157,8 @@ class PromptItem(pytest.Item):
         """Put the outcome on the report, our own text in place of a traceback, and all made safe.
 
         crosses: whether the report goes to another process, so that the outcome must be text.
-        What a policy printed is as hostile as what it said, and one lone surrogate would end
-        a worker of xdist.
         """
-        redact = self._run.redact
-        if report.sections:
-            # Client libraries log what they send and receive, at some level.
-            hide = self._run.asking.asker.hide
-            report.sections = [
-                (title, REDACTED if redact else visible(hide(text)))
-                for title, text in report.sections
-            ]
+        make_sections_safe(report, self._run)
         # pytest keeps all reports to the end: the three of an item share what is the same.
         report.user_properties = self.user_properties
         if report.keywords == self._keywords:
@@ -180,7 +184,9 @@ class PromptItem(pytest.Item):
             report.wasxfail = one_line(report.wasxfail)
         if report.when == "teardown" or self._run.dry:
             text = visible(self._told(error))
-            report.longrepr = _native(text, self._shown_path(), self._line(), one_line(text, 200))
+            report.longrepr = native_text(
+                text, self._shown_path(), self._line(), one_line(text, 200)
+            )
             return
         if not isinstance(error, MisjudgedError | UnevaluatedError | _XFAIL):
             # A timeout, or a hook of somebody else: then there is no verdict.
@@ -200,7 +206,7 @@ class PromptItem(pytest.Item):
             redact=self._run.redact,
             remark=self._regression(),
         )
-        return _native(text, path, line, headline(outcome))
+        return native_text(text, path, line, headline(outcome))
 
     def _shown_path(self) -> str:
         if self._is_bundled():
@@ -227,15 +233,38 @@ class PromptItem(pytest.Item):
         if config.invocation_params.dir != config.rootpath and not self._is_bundled():
             path = os.path.relpath(self.path, config.invocation_params.dir)
             node_id = f"{path}::{self.name}"
-        words = ["pytest", node_id, f"--refusal-policy={visible(self.trial.policy)}"]
-        samples = config.option.refusal_samples
-        if samples is not None:
-            words.append(f"--refusal-samples={samples}")
-        return " ".join(map(shlex.quote, words))
+        return rerun_command(config, node_id, self.trial.policy)
 
 
-def _native(text: str, path: str, line: int, headline: str) -> ReprExceptionInfo:
-    # pytest takes only its own kinds of text apart, and only these cross to the controller.
+def rerun_command(config: pytest.Config, node_id: str, policy: str) -> str:
+    """Return the command that runs one test again."""
+    words = ["pytest", node_id, f"--refusal-policy={visible(policy)}"]
+    samples = config.option.refusal_samples
+    if samples is not None:
+        words.append(f"--refusal-samples={samples}")
+    return " ".join(map(shlex.quote, words))
+
+
+def make_sections_safe(report: pytest.TestReport, run: Run) -> None:
+    """Make captured output safe to show, and to send.
+
+    What a policy printed is as hostile as what it said, and one lone surrogate would end
+    a worker of xdist.
+    """
+    if report.sections:
+        # Client libraries log what they send and receive, at some level.
+        hide = run.asking.asker.hide
+        report.sections = [
+            (title, REDACTED if run.redact else visible(hide(text)))
+            for title, text in report.sections
+        ]
+
+
+def native_text(text: str, path: str, line: int, headline: str) -> ReprExceptionInfo:
+    """Return text in place of a traceback.
+
+    pytest takes only its own kinds of text apart, and only these cross to the controller.
+    """
     return ReprExceptionInfo(
         reprtraceback=ReprTraceback([ReprEntryNative([text, "\n"])], None, style="native"),
         reprcrash=ReprFileLocation(path, line, headline),
@@ -275,6 +304,8 @@ class OutcomeReports:
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtestloop(self) -> Generator[None, object, object]:
         """Make the event loop while nothing forbids the sockets that it needs."""
+        if not self._run.as_items and not self._run.shared.is_needed:
+            return (yield)
         if not self._run.dry and self._run.asking.asker.needs_loop:
             # If it cannot be made, the first async policy says why.
             with suppress(OSError, RuntimeError):

@@ -46,7 +46,9 @@ class LiveLine:
 
     @pytest.hookimpl(trylast=True)
     def pytest_runtest_logreport(self) -> None:
-        """Redraw, at most once in a while."""
+        """Redraw, at most once in a while; nothing where no prompt is asked."""
+        if not self._session.are_any_planned:
+            return
         if monotonic() - self._drawn_at < _SECONDS_BETWEEN:
             # Progress that reached the line of ours is written over it.
             if self._is_drawn:

@@ -23,7 +23,9 @@ def command(config: pytest.Config, run: Run) -> str:
     """
     option = config.option
     words = ["pytest"]
-    for part in run.parts:
+    if not run.as_items:
+        words += config.args
+    for part in run.parts if run.as_items else ():
         names = sorted(part.names) if part.names is not None else None
         words += [part.node_id] if names is None else [f"{part.node_id}::{n}" for n in names]
     words.append(f"--refusal-policy={','.join(run.policies)}")

@@ -14,6 +14,7 @@ from pytest_refusal.metrics.audit import HumanLabel
 from pytest_refusal.outcome import Trial
 from pytest_refusal.plugin.asking import Asking
 from pytest_refusal.plugin.audit import AuditRequest
+from pytest_refusal.plugin.sharing import SharedOutcomes
 from pytest_refusal.prompt import Prompt
 from pytest_refusal.protocols import Classifier, Policy
 from pytest_refusal.report.baseline import Baseline
@@ -41,6 +42,9 @@ class Run:
     """What one session is to do.
 
     trials: every trial of the corpora of the run by node id, in order, selected or not.
+    as_items: whether the corpora are test items; else only people's own tests ask.
+    narrowed: whether the arguments select tests in a way that leaves no trace later.
+    shared: what was asked already, if several tests ask the same.
     dry: no policy is asked (`--collect-only`, `--setup-plan`, `--setup-only`).
     gate_partial: whether to rule also when only a part was selected.
     must_evaluate: whether a session that asks nothing is a mistake.
@@ -51,6 +55,9 @@ class Run:
     prompts: tuple[Prompt, ...]
     readings: tuple[FileReading, ...]
     trials: Mapping[str, Trial]
+    as_items: bool
+    narrowed: bool
+    shared: SharedOutcomes
     policies: Mapping[str, Policy]
     classifiers: Mapping[str, Classifier]
     baselines: Mapping[str, Baseline]
@@ -64,6 +71,11 @@ class Run:
     gate_partial: bool
     must_evaluate: bool
     notes: tuple[str, ...] = ()
+
+    @property
+    def must_ask_tests(self) -> bool:
+        """Whether it is a mistake if people's own tests ask nothing."""
+        return self.must_evaluate and not self.as_items
 
 
 def is_worker(config: pytest.Config) -> bool:

@@ -22,11 +22,13 @@ from pytest_refusal.outcome import Evaluated, Outcome, Trial, Unevaluated, from_
 from pytest_refusal.plugin.asking import AskingReport
 from pytest_refusal.plugin.audit import write_requested
 from pytest_refusal.plugin.gate_reports import announce_gates
-from pytest_refusal.plugin.item import OUTCOME, PromptItem
+from pytest_refusal.plugin.item import OUTCOME
 from pytest_refusal.plugin.junit import add_suite_properties
+from pytest_refusal.plugin.own_arrivals import OwnArrivals, skip_reason
 from pytest_refusal.plugin.provenance import command, commit, configuration
 from pytest_refusal.plugin.run import Run
 from pytest_refusal.plugin.standing import Standing, judge_standing
+from pytest_refusal.plugin.trial_ids import TrialIds
 from pytest_refusal.report.conclusion import reasons_to_fail
 from pytest_refusal.report.history import PastRun, append_history, read_history, runs_of
 from pytest_refusal.report.report import PolicyReport, Report, Skipped
@@ -40,9 +42,11 @@ class RefusalSession:
     reasons: why the session fails, each in one line; empty if it does not.
     """
 
-    def __init__(self, config: pytest.Config, run: Run) -> None:
+    def __init__(self, config: pytest.Config, run: Run, ids: TrialIds) -> None:
         self._config = config
         self._run = run
+        self._ids = ids
+        self._own = OwnArrivals(run.trials)
         self._selected: set[str] = set()
         self._outcomes: dict[str, Outcome] = {}
         self._skipped: dict[str, str] = {}
@@ -50,7 +54,8 @@ class RefusalSession:
         self._reruns: Counter[str] = Counter()
         self._own_failures = 0
         self._crashes = 0
-        self._deselected = 0
+        self._deselected: set[str] = set()
+        self._deselected_by_workers = 0
         self._history: tuple[PastRun, ...] = ()
         self._meters: dict[str, Meter] = {}
         self._stopped: str | None = None
@@ -61,11 +66,20 @@ class RefusalSession:
 
     def plan(self, node_ids: Iterable[str]) -> None:
         """Take the collected items, ours and others."""
-        self._selected.update(key for node_id in node_ids if (key := self._key(node_id)))
+        for node_id in node_ids:
+            if (key := self._ids.of_item(node_id)) is not None:
+                self._selected.add(key)
+            elif (key := self._ids.of_own_test(node_id)) is not None:
+                self._own.asked[node_id] = key
+
+    @property
+    def are_any_planned(self) -> bool:
+        """Whether any test is to ask."""
+        return bool(self._selected or self._own.asked)
 
     def count_deselected(self, count: int) -> None:
-        """Take how many prompts a worker left out; all workers leave out the same."""
-        self._deselected = max(self._deselected, count)
+        """Take how many trials a worker left out; all workers leave out the same."""
+        self._deselected_by_workers = max(self._deselected_by_workers, count)
 
     @pytest.hookimpl
     def pytest_collection_finish(self, session: pytest.Session) -> None:
@@ -74,12 +88,13 @@ class RefusalSession:
 
     @pytest.hookimpl
     def pytest_deselected(self, items: Sequence[pytest.Item]) -> None:
-        """Count the prompts that were left out on request."""
-        self._deselected += sum(isinstance(item, PromptItem) for item in items)
+        """Take the trials of tests that were left out on request."""
+        self._deselected.update(filter(None, (self._ids.of(item.nodeid) for item in items)))
 
     def selected(self) -> Iterator[Trial]:
         """Yield the trials that are to run, in order."""
-        return (trial for key, trial in self._run.trials.items() if key in self._selected)
+        keys = self._selected.union(self._own.asked.values())
+        return (trial for key, trial in self._run.trials.items() if key in keys)
 
     # What arrives
 
@@ -95,15 +110,16 @@ class RefusalSession:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Take the outcome of a trial; the last attempt counts."""
-        key = self._key(report.nodeid)
-        if key is None:
-            return
         # Off the report, since whatever else takes reports may want to write them out.
         arrived: Outcome | str | None = report.__dict__.pop(OUTCOME, None)
+        key = self._ids.of_item(report.nodeid)
+        if key is None:
+            self._own.take(report, arrived)
+            return
         if report.outcome == "rerun":  # type: ignore[comparison-overlap]  # of rerunfailures
             self._reruns[key] += 1
         elif report.skipped and (arrived is None or not hasattr(report, "wasxfail")):
-            self._skipped[key] = _skip_reason(report)
+            self._skipped[key] = skip_reason(report)
         elif arrived is not None:
             trial = self._run.trials[key]
             outcome = from_wire(arrived, trial) if isinstance(arrived, str) else arrived
@@ -122,21 +138,29 @@ class RefusalSession:
             self._outcomes.setdefault(key, crash)
             self._crashes += report.when == "???"  # type: ignore[comparison-overlap]  # of xdist
 
-    def _key(self, node_id: str) -> str | None:
-        trials = self._run.trials
-        if node_id in trials:
-            return node_id
-        # `--dist loadgroup` puts the group behind the id.
-        plain = node_id.rpartition("@")[0]
-        return plain if plain in trials else None
+    def _settle_own_tests(self) -> None:
+        """Count what people's own tests asked, each trial once; that of an item stands above."""
+        for key, outcome in self._own.outcomes():
+            self._outcomes.setdefault(key, outcome)
+        for key in self._own.unevaluated():
+            if isinstance(self._outcomes[key], Unevaluated):
+                self._failed.add(key)
+                self._own_failures += 1
+        # Left out is what no test of any kind was left to ask.
+        for key, why in self._own.skipped():
+            if key not in self._selected:
+                self._skipped[key] = why
+        for key in self._own.pending():
+            self._skipped.pop(key, None)
+        self._selected.update(self._own.asked.values())
 
     def arrived(self) -> Sequence[Outcome]:
         """Return the outcomes so far."""
-        return tuple(self._outcomes.values())
+        return tuple({**dict(self._own.outcomes()), **self._outcomes}.values())
 
     def planned_count(self) -> int:
         """Return how many trials were selected."""
-        return len(self._selected)
+        return len(self._selected.union(self._own.asked.values()))
 
     # The end
 
@@ -145,17 +169,21 @@ class RefusalSession:
         """Rule, announce the gates, write the reports and set the exit status."""
         asking = self._run.asking
         asking.close()
-        if self._run.dry:
+        asks = self._run.as_items or self.are_any_planned
+        if self._run.dry or not (asks or self._run.must_evaluate):
+            return
+        if not asks and session.exitstatus == pytest.ExitCode.USAGE_ERROR:
             return
         self.hear(asking.report())
+        self._settle_own_tests()
         standing = judge_standing(
             exit_status=int(session.exitstatus),
             stopped=bool(session.shouldfail or session.shouldstop),
             collected=len(self._run.trials),
             selected=len(self._selected),
-            deselected=self._deselected,
+            deselected=len(self._deselected - self._selected) or self._deselected_by_workers,
             arrived=len(self._outcomes.keys() | self._skipped.keys()),
-            narrowed=any(part.names is not None for part in self._run.parts),
+            narrowed=self._run.narrowed or not asks,
             gate_partial=self._run.gate_partial,
         )
         if standing.all_planned:
@@ -287,11 +315,3 @@ class RefusalSession:
             write_report(self.report, path, redact=self._run.redact)
         except OSError as error:
             yield f"the report {path} could not be written: {error.strerror or error}"
-
-
-def _skip_reason(report: pytest.TestReport) -> str:
-    longrepr = report.longrepr
-    if hasattr(report, "wasxfail"):
-        return f"xfail: {report.wasxfail}"
-    reason = longrepr[2] if isinstance(longrepr, tuple) else str(longrepr)
-    return reason.removeprefix("Skipped: ")

@@ -33,9 +33,11 @@ class TerminalReport:
         self._session = session
 
     @pytest.hookimpl
-    def pytest_report_header(self) -> str:
-        """Say in one line what is asked of whom."""
+    def pytest_report_header(self) -> str | None:
+        """Say in one line what is asked of whom; nothing where that is not known yet."""
         run = self._run
+        if not run.as_items and not run.must_evaluate:
+            return None
         policies = ", ".join(one_line(name) for name in run.policies)
         how = {reading.corpus: _read_how(reading) for reading in run.readings}
         corpora = ", ".join(
@@ -64,7 +66,9 @@ class TerminalReport:
     @pytest.hookimpl
     def pytest_report_collectionfinish(self) -> list[str]:
         """Say how many calls will be made, before the first of them."""
-        return [] if self._run.dry else list(self._run.asking.planned(self._session.selected()))
+        if self._run.dry or not self._session.are_any_planned:
+            return []
+        return list(self._run.asking.planned(self._session.selected()))
 
     @pytest.hookimpl
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:

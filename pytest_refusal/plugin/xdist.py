@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_refusal.execution.recording import tidy
+from pytest_refusal.plugin.arguments import NOTHING_ASKED
 from pytest_refusal.plugin.asking import AskingReport, Workers
-from pytest_refusal.plugin.item import PromptItem
 
 if TYPE_CHECKING:
     from pytest_refusal.plugin.run import Run
     from pytest_refusal.plugin.session import RefusalSession
+    from pytest_refusal.plugin.trial_ids import TrialIds
 
 _DESELECTED = "refusal_deselected"
 _ASKING = "refusal_asked"
@@ -22,22 +23,25 @@ _ASKING = "refusal_asked"
 class WorkerSide:
     """Tells the controller what only a worker sees."""
 
-    def __init__(self, config: pytest.Config, run: Run) -> None:
+    def __init__(self, config: pytest.Config, run: Run, ids: TrialIds) -> None:
         self._output: dict[str, object] = getattr(config, "workeroutput", {})
         self._run = run
+        self._ids = ids
+        self._deselected: set[str] = set()
 
     @pytest.hookimpl
     def pytest_deselected(self, items: Sequence[pytest.Item]) -> None:
-        """Count the prompts that were left out on request."""
-        count = sum(isinstance(item, PromptItem) for item in items)
-        before = self._output.get(_DESELECTED, 0)
-        self._output[_DESELECTED] = count + (before if isinstance(before, int) else 0)
+        """Take the trials of tests that were left out on request."""
+        self._deselected.update(filter(None, (self._ids.of(item.nodeid) for item in items)))
 
     @pytest.hookimpl
-    def pytest_sessionfinish(self) -> None:
-        """Stop asking, and say what it came to."""
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Stop asking; say what it came to, and for how many trials no test is left."""
         self._run.asking.close()
         self._output[_ASKING] = self._run.asking.report().plain()
+        if self._deselected:
+            kept = {self._ids.of(item.nodeid) for item in session.items}
+            self._output[_DESELECTED] = len(self._deselected - kept)
 
 
 class ControllerSide:
@@ -59,9 +63,13 @@ class ControllerSide:
     def pytest_xdist_node_collection_finished(self, node: object, ids: Sequence[str]) -> None:  # noqa: ARG002  # xdist's
         """Plan what a worker collected; all collect the same."""
         self._session.plan(ids)
+        if self._run.must_ask_tests and not self._session.are_any_planned:
+            raise pytest.UsageError(NOTHING_ASKED)
         self._collected += 1
         terminal = self._config.pluginmanager.get_plugin("terminalreporter")
-        if self._collected == self._workers.count and terminal is not None and not self._run.dry:
+        if not self._session.are_any_planned or self._run.dry or terminal is None:
+            return
+        if self._collected == self._workers.count:
             processes = self._workers.count
             for line in self._run.asking.planned(self._session.selected(), processes=processes):
                 terminal.ensure_newline()

@@ -6,11 +6,13 @@ import re
 
 import pytest
 
-# What every run of pytest loads: the options, the names of hooks, and a look for our table.
+# What every run of pytest loads: the options, the names of hooks and fixtures, and a look for
+# our table.
 ENTRY = {
     "pytest_refusal",
     "pytest_refusal.hookspecs",
     "pytest_refusal.plugin",
+    "pytest_refusal.plugin.fixtures",
     "pytest_refusal.plugin.project_file",
 }
 
