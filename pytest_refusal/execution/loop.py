@@ -74,7 +74,7 @@ class BackgroundLoop:
 
     def wait_for(self, future: Future[T]) -> T:
         """Wait for what was submitted, such that a signal is heard at once."""
-        while not wait([future], timeout=_WAKE_S).done:
+        while not future.done() and not wait([future], timeout=_WAKE_S).done:
             pass
         return future.result()
 

@@ -16,6 +16,9 @@ from pytest_refusal.response import Response
 # end early make room for one more; a stop pays for no more than these.
 _WINDOW = 2
 
+# The share of what may be asked ahead at which more is asked.
+_LOOK_BELOW = 0.75
+
 _Asked = Future[tuple[Response | None, BaseException | None]]
 _Key = tuple[str, str, str, int]
 
@@ -45,6 +48,7 @@ class Prefetch:
         self._loop = loop
         self._asked: dict[_Key, _Asked] = {}
         self._names: set[str] = set()
+        self._capacity = 0
 
     def fetch(self, question: Question, ahead: Iterable[Question] = ()) -> Response:
         """Return the response, and see that those that come next are under way.
@@ -82,6 +86,9 @@ class Prefetch:
         self._asked.clear()
 
     def _look(self, ahead: Iterable[Question]) -> None:
+        # A look goes over all that is asked already, so it is worth its time for several.
+        if len(self._asked) > self._capacity * _LOOK_BELOW:
+            return
         under_way: dict[str, int] = {}
         for name, *_ in self._asked:
             under_way[name] = under_way.get(name, 0) + 1
@@ -100,7 +107,9 @@ class Prefetch:
                 under_way[name] = under_way.get(name, 0) + 1
 
     def _start(self, question: Question) -> _Asked:
-        self._names.add(question.policy.name)
+        if question.policy.name not in self._names:
+            self._names.add(question.policy.name)
+            self._capacity += _WINDOW * _concurrency(question.policy) - 1
         close_with(question.policy, self._loop)
         return self._loop.submit(
             ask_on_loop(question.policy, question.prompt, sample=question.sample)
