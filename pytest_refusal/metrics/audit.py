@@ -13,8 +13,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from pytest_refusal.metrics.agreement import Agreement, Kappa, kappa_of_shares
 from pytest_refusal.metrics.correction import (
     FEWEST_AUDITED,
@@ -25,6 +23,7 @@ from pytest_refusal.metrics.correction import (
     rogan_gladen,
 )
 from pytest_refusal.metrics.intervals import Interval, wilson_interval
+from pytest_refusal.metrics.numpy_on_use import np
 from pytest_refusal.outcome import Evaluated, Outcome
 from pytest_refusal.prompt import Label
 from pytest_refusal.verdict import VerdictKind

@@ -7,16 +7,17 @@ a vector of how often each distinct prompt was drawn.
 from __future__ import annotations
 
 from collections.abc import Sequence
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING
 
 from pytest_refusal.metrics.distributions import check_level
 from pytest_refusal.metrics.intervals import Interval, IntervalMethod
+from pytest_refusal.metrics.numpy_on_use import Floats, np
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 RESAMPLES = 2_000
 
-Floats = npt.NDArray[np.float64]
 # With more distinct rows than this share, drawing prompts one by one is the faster way.
 _FEW_DISTINCT = 0.05
 _DRAWS_AT_ONCE = 2_000_000

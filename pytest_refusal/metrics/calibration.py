@@ -7,17 +7,18 @@ rounded sums: no order of outcomes, and no way of merging them, changes a digit.
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING
 
 from pytest_refusal.metrics.intervals import Interval, wilson_interval
+from pytest_refusal.metrics.numpy_on_use import Floats, np
 
-Floats = npt.NDArray[np.float64]
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 ConfidenceCounts = Mapping[tuple[float, bool], int]
 """How often each (stated confidence, decision was right) occurred."""
@@ -119,7 +120,7 @@ def check_stated(stated: Floats) -> None:
 
 def calibration_error(counts: ConfidenceCounts, bins: int) -> float:
     """Compute the expected calibration error of counted outcomes; 0.0 if there are none."""
-    sums = _sums_by_bin(counts, bin_edges(bins))
+    sums = _sums_by_bin(counts, _edges(bins))
     total = sum(counts.values())
     if not total:
         return 0.0
@@ -128,12 +129,12 @@ def calibration_error(counts: ConfidenceCounts, bins: int) -> float:
 
 def bins_of(counts: ConfidenceCounts, bins: int) -> tuple[CalibrationBin, ...]:
     """Tabulate counted outcomes by bin, leaving out the empty ones."""
-    edges = bin_edges(bins)
+    edges = _edges(bins)
     return tuple(
         CalibrationBin(
             index=index,
-            lower=float(edges[index]),
-            upper=float(edges[index + 1]),
+            lower=edges[index],
+            upper=edges[index + 1],
             count=count,
             correct=right,
             mean_confidence=stated / count,
@@ -160,7 +161,7 @@ def adaptive_calibration_error(counts: ConfidenceCounts, bins: int) -> AdaptiveE
         return None
     stated = np.array([value for value, _ in counts], dtype=np.float64)
     places = np.searchsorted(adaptive_edges(counts, bins), stated, side="left")
-    sums = _sums_by_place(counts, places)
+    sums = _sums_by_place(counts, places.tolist())
     gaps = math.fsum(abs(stated - right) for _, stated, right in sums.values())
     return AdaptiveError(error=gaps / total, bins=len(sums))
 
@@ -179,8 +180,7 @@ def adaptive_edges(counts: ConfidenceCounts, bins: int) -> Floats:
 
 def bin_edges(bins: int) -> Floats:
     """Give the `bins` + 1 edges of equally wide bins; ValueError unless `bins` is at least 1."""
-    check_bins(bins)
-    return np.linspace(0.0, 1.0, int(bins) + 1)
+    return np.array(_edges(bins))
 
 
 def bin_places(stated: npt.ArrayLike, edges: Floats) -> npt.NDArray[np.intp]:
@@ -196,16 +196,28 @@ def check_bins(bins: int) -> None:
         raise ValueError(msg)
 
 
-def _sums_by_bin(counts: ConfidenceCounts, edges: Floats) -> dict[int, tuple[int, float, int]]:
-    return _sums_by_place(counts, bin_places([stated for stated, _ in counts], edges))
+def _edges(bins: int) -> list[float]:
+    # To the last digit those of np.linspace(0, 1, bins + 1), which would need numpy.
+    check_bins(bins)
+    step = 1.0 / int(bins)
+    return [place * step for place in range(int(bins))] + [1.0]
+
+
+def _sums_by_bin(
+    counts: ConfidenceCounts, edges: Sequence[float]
+) -> dict[int, tuple[int, float, int]]:
+    last = len(edges) - 2
+    return _sums_by_place(
+        counts, [min(bisect_right(edges, stated) - 1, last) for stated, _ in counts]
+    )
 
 
 def _sums_by_place(
-    counts: ConfidenceCounts, places: npt.NDArray[np.intp]
+    counts: ConfidenceCounts, places: Sequence[int]
 ) -> dict[int, tuple[int, float, int]]:
     # By bin: how many outcomes, the sum of their confidences, how many were right.
     members: dict[int, list[tuple[float, bool, int]]] = {}
-    for place, ((stated, right), count) in zip(places.tolist(), counts.items(), strict=True):
+    for place, ((stated, right), count) in zip(places, counts.items(), strict=True):
         members.setdefault(place, []).append((stated, right, count))
     return {
         place: (

@@ -9,9 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING
 
 from pytest_refusal.metrics.bootstrap import (
     RESAMPLES,
@@ -19,13 +17,16 @@ from pytest_refusal.metrics.bootstrap import (
     resampled_sums,
 )
 from pytest_refusal.metrics.calibration import (
-    Floats,
     adaptive_edges,
     bin_edges,
     bin_places,
     check_stated,
 )
 from pytest_refusal.metrics.intervals import Interval
+from pytest_refusal.metrics.numpy_on_use import Floats, np
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 StatedSamples = Sequence[tuple[float, bool]]
 """The samples of one prompt: the confidence, and whether the decision was right."""

@@ -6,15 +6,13 @@ import math
 from collections import Counter
 from dataclasses import dataclass
 
-import numpy as np
-
 from pytest_refusal.metrics.calibration import (
     ConfidenceCounts,
-    Floats,
     bin_edges,
     bin_places,
     bins_of,
 )
+from pytest_refusal.metrics.numpy_on_use import Floats, np
 
 # A bin of more outcomes is as good as normal: the error of the mean is below 1e-4 of it.
 _MOST_EXACT = 2_000

@@ -8,10 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-import numpy as np
-
 from pytest_refusal.metrics.distributions import check_level, t_quantile, two_sided_z
 from pytest_refusal.metrics.intervals import Interval, IntervalMethod
+from pytest_refusal.metrics.numpy_on_use import np
 
 RESAMPLES = 9_999
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
-from pytest_refusal.metrics.calibration import ConfidenceCounts, Floats
+from pytest_refusal.metrics.calibration import ConfidenceCounts
+from pytest_refusal.metrics.numpy_on_use import Floats, np
 
 # Confidences are shared out between neighbours on a grid that is finer than any bandwidth.
 _GRID = 1_001
