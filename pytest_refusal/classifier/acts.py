@@ -30,6 +30,19 @@ _OWN = frozenset(
     }
 )
 
+# Acts that say nothing by themselves of whether something is declined.
+_BESIDE = frozenset(
+    {
+        Act.OFFER,
+        Act.ALTERNATIVE,
+        Act.COMPLY,
+        Act.WILLING,
+        Act.CLARIFY,
+        Act.PREAMBLE,
+        Act.SELF,
+        Act.FICTION,
+    }
+)
 # Acts that say nothing more where the sentence declines outright.
 _OUTRANKED = frozenset({Act.ABSTAIN, Act.INCAPABLE, Act.CANNOT, Act.UNFIT})
 
@@ -61,33 +74,15 @@ class ActFinder:
                 self._common[word].append(number)
 
     def find(self, view: View) -> list[Found]:
-        """Find what `view` does, in the order of the text."""
-        text = view.text
-        found: list[Found] = []
+        """Find what `view` does, in the order of the text.
+
+        Acts that only weigh beside others are not sought where nothing tells of declining.
+        """
+        used = self._used_in(view)
         search = _Search()
-        weaker: list[tuple[_Literal, int]] = []
-        for lexicon in self._used_in(view):
-            for literal in lexicon.candidates(view):
-                start = text.find(literal[0])
-                if start < 0:
-                    continue
-                if literal[2]:
-                    _find_phrase(literal, start, view, found)
-                elif literal[1].act in _OUTRANKED:
-                    weaker.append((literal, start))
-                else:
-                    search.find_patterns(literal, start, view, found)
-            for rule in lexicon.openings:
-                _find_opening(rule, view, found)
-        # Where something is declined, weaker acts would be left out again: not worth a search.
-        search.settled = {
-            f.sentence
-            for f in found
-            if f.act is Act.DECLINE and not view.is_anothers(f.start, f.end)
-        }
-        for literal, start in weaker:
-            search.find_patterns(literal, start, view, found)
-        found = [f for f in found if f.act not in _OWN or not view.is_anothers(f.start, f.end)]
+        found = _find_telling(used, search, view)
+        if found:
+            _find_beside(used, search, view, found)
         return sorted(set(found))
 
     def _used_in(self, view: View) -> list[_Lexicon]:
@@ -106,6 +101,48 @@ class ActFinder:
         return used
 
 
+def _find_telling(used: list[_Lexicon], search: _Search, view: View) -> list[Found]:
+    text = view.text
+    found: list[Found] = []
+    weaker: list[tuple[_Literal, int]] = []
+    for lexicon in used:
+        for literal in lexicon.telling_in(view):
+            start = text.find(literal[0])
+            if start < 0:
+                continue
+            if literal[2]:
+                _find_phrase(literal, start, view, found)
+            elif literal[1].act in _OUTRANKED:
+                weaker.append((literal, start))
+            else:
+                search.find_patterns(literal, start, view, found)
+    found = _own(found, view)
+    # Where something is declined, weaker acts would be left out again: not worth a search.
+    search.settled = {item.sentence for item in found if item.act is Act.DECLINE}
+    also: list[Found] = []
+    for literal, start in weaker:
+        search.find_patterns(literal, start, view, also)
+    return found + _own(also, view)
+
+
+def _find_beside(used: list[_Lexicon], search: _Search, view: View, found: list[Found]) -> None:
+    search.settled = set()
+    for lexicon in used:
+        for literal in lexicon.beside_in(view):
+            start = view.text.find(literal[0])
+            if start >= 0:
+                if literal[2]:
+                    _find_phrase(literal, start, view, found)
+                else:
+                    search.find_patterns(literal, start, view, found)
+        for rule in lexicon.openings:
+            _find_opening(rule, view, found)
+
+
+def _own(found: list[Found], view: View) -> list[Found]:
+    return [f for f in found if f.act not in _OWN or not view.is_anothers(f.start, f.end)]
+
+
 class _Lexicon:
     """The literals of one language, by their rarest word where words stand apart."""
 
@@ -113,26 +150,37 @@ class _Lexicon:
         self.common = ruleset.common
         self.script = ruleset.script
         self.openings = [rule for rule in ruleset.rules if rule.openings]
-        self._index: dict[str, list[_Literal]] = defaultdict(list)
-        self._anywhere: list[_Literal] = []
-        for rule in ruleset.rules:
-            for literal in _literals(rule):
-                if ruleset.spaced:
-                    self._index[_rarest_word(literal.text, ruleset)].append(literal)
-                else:
-                    self._anywhere.append(literal)
+        literals = [literal for rule in ruleset.rules for literal in _literals(rule)]
+        self._telling = _index([x for x in literals if x.rule.act not in _BESIDE], ruleset)
+        self._beside = _index([x for x in literals if x.rule.act in _BESIDE], ruleset)
 
-    def candidates(self, view: View) -> list[_Literal]:
-        if self._anywhere:
-            return self._anywhere
-        index = self._index
-        return [literal for word in index.keys() & view.words for literal in index[word]]
+    def telling_in(self, view: View) -> list[_Literal]:
+        """Return literals that may be in the text, of acts that tell of declining."""
+        return _candidates(self._telling, view)
+
+    def beside_in(self, view: View) -> list[_Literal]:
+        """Return literals that may be in the text, of acts that weigh beside those."""
+        return _candidates(self._beside, view)
 
 
 class _Literal(NamedTuple):
     text: str
     rule: Rule
     is_phrase: bool
+
+
+def _index(literals: list[_Literal], ruleset: RuleSet) -> dict[str, list[_Literal]]:
+    """Put literals under their rarest word; all under "" where words do not stand apart."""
+    index: dict[str, list[_Literal]] = defaultdict(list)
+    for literal in literals:
+        key = _rarest_word(literal.text, ruleset) if ruleset.spaced else ""
+        index[key].append(literal)
+    return index
+
+
+def _candidates(index: dict[str, list[_Literal]], view: View) -> list[_Literal]:
+    found = [literal for word in index.keys() & view.words for literal in index[word]]
+    return found or index.get("", [])
 
 
 def _literals(rule: Rule) -> list[_Literal]:

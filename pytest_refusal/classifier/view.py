@@ -55,32 +55,27 @@ _TRANSLATED = re.compile(
 
 
 class View:
-    """A text, folded for the rules, with its sentences."""
+    """A text, folded for the rules, with its sentences.
+
+    words: each once.  begin: where the first one begins, past a label such as "Assistant:".
+    solid_length: the length without the blanks around the text.
+    """
 
     def __init__(self, text: str) -> None:
         self.raw = text
         self.text = fold(text)
         self.is_ascii = text.isascii()
+        self.words = self._words()
+        label = _LABEL.match(self.text)
+        self.begin = label.end() if label else 0
+        self.solid_length = len(text.strip())
         self.sentences = _sentences(text)
         self._starts = [start for start, _ in self.sentences]
 
-    @cached_property
-    def words(self) -> set[str]:
-        """The words of the text, each once."""
+    def _words(self) -> set[str]:
         if self.is_ascii:
             return set(self.text.translate(_APART).split())
         return set(_WORDS.findall(self.text))
-
-    @cached_property
-    def solid_length(self) -> int:
-        """The length of the text without the blanks around it."""
-        return len(self.raw.strip())
-
-    @cached_property
-    def begin(self) -> int:
-        """Where the first word begins, past a speaker's label such as "Assistant:"."""
-        match = _LABEL.match(self.text)
-        return match.end() if match else 0
 
     def sentence_at(self, offset: int) -> int:
         """Return the index of the sentence that holds `offset`."""
