@@ -260,14 +260,17 @@ def _match(
         return None
     if not starts:
         return matcher.inside.search(text, low, high)
+    leftmost = None
+    before = high
     for literal in starts:
-        start = text.find(literal, low, high)
+        start = text.find(literal, low, before)
         while start >= 0:
             match = matcher.inside.match(text, start, high)
             if match:
-                return match
-            start = text.find(literal, start + 1, high)
-    return None
+                leftmost, before = match, start
+                break
+            start = text.find(literal, start + 1, before)
+    return leftmost
 
 
 def _is_word(text: str, start: int, end: int) -> bool:
