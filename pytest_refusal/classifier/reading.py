@@ -78,6 +78,9 @@ def read(text: str) -> Reading:
 def lower_in_place(text: str) -> str:
     """Return `text` in lower case and of the same length."""
     lower = text.lower()
+    if len(lower) != len(text):
+        # The one letter that becomes longer.
+        lower = text.replace("\u0130", "i").lower()
     if len(lower) == len(text):
         return lower
     return "".join(low if len(low := character.lower()) == 1 else character for character in text)
