@@ -12,11 +12,16 @@ from socket import SO_LINGER, SOL_SOCKET
 from typing import Any
 
 import pytest
-from hypothesis import settings
 
-# A busy machine is no fault of the code under test.
-settings.register_profile("project", deadline=None)
-settings.load_profile("project")
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Give property tests their time: a busy machine is no fault of the code under test."""
+    # The main job runs in this folder too, and needs nothing that only tests need.
+    if session.config.pluginmanager.hasplugin("hypothesispytest"):
+        from hypothesis import settings
+
+        settings.register_profile("project", deadline=None)
+        settings.load_profile("project")
 
 
 @dataclass(kw_only=True)
