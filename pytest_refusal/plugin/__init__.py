@@ -43,8 +43,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--refusal-classifier",
         metavar="NAME",
-        help="judge the responses with this classifier: phrases, or module:attribute for one of"
-        " your own. Default: `classifier` in [tool.pytest-refusal], else phrases",
+        help="judge the responses with this classifier: phrases, judge:POLICY, cascade:POLICY,"
+        " transformers:MODEL, or module:attribute for one of your own. Default: `classifier` in"
+        " [tool.pytest-refusal], else phrases",
     )
     group.addoption(
         "--refusal-ceiling",
