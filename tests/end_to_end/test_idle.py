@@ -67,8 +67,10 @@ def test_nothing_is_loaded(project, monkeypatch, name: str) -> None:
 def test_the_output_is_that_of_a_run_without_us(project, args: tuple[str, ...]) -> None:
     project.write_file("test_own.py", "def test_own(): pass\n\ndef test_fails(): assert 0\n")
     project.write_file("pyproject.toml", IDLE["a table without a policy"])
+    # pytest-metadata lists every plugin with -v, and pytest-html brings it.
+    others = ("-p", "no:hypothesispytest", "-p", "no:metadata", "-p", "no:html")
     seen = [
-        project.pytester.runpytest_inprocess("-p", "no:hypothesispytest", *args, *without)
+        project.pytester.runpytest_inprocess(*others, *args, *without)
         for without in ((), ("-p", "no:refusal"))
     ]
     with_us, without_us = seen
