@@ -24,6 +24,17 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         settings.load_profile("project")
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Iterator[None]:
+    """Make what tests of hostile text print fit for xdist, which ends a worker over a surrogate."""
+    report = yield
+    report.sections = [
+        (title, text.encode("utf-8", "backslashreplace").decode())
+        for title, text in report.sections
+    ]
+    return report
+
+
 @dataclass(kw_only=True)
 class Serve:
     """What to do with one request. body: JSON, or text as it is."""
