@@ -31,7 +31,7 @@ from pytest_refusal.plugin.audit import labels_given, requested_audit
 from pytest_refusal.plugin.collection import CorpusCollection, plan_part
 from pytest_refusal.plugin.fixtures import OWN_TESTS
 from pytest_refusal.plugin.github import GitHubReport
-from pytest_refusal.plugin.item import OutcomeReports
+from pytest_refusal.plugin.item import OutcomeReports, SafeReasons
 from pytest_refusal.plugin.live_line import LiveLine, wants_live_line
 from pytest_refusal.plugin.own_tests import OwnTests
 from pytest_refusal.plugin.project_file import ProjectTable
@@ -68,6 +68,7 @@ def activate(config: pytest.Config, project: ProjectTable) -> None:
     register(own_tests, "refusal-own-tests")
     register(CorpusCollection(run), "refusal-collection")
     register(OutcomeReports(config, run), "refusal-outcomes")
+    register(SafeReasons(), "refusal-reasons")
     if is_worker(config):
         register(WorkerSide(config, run, ids), "refusal-worker")
         return

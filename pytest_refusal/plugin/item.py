@@ -180,8 +180,6 @@ class PromptItem(pytest.Item):
             path, line, why = report.longrepr
             report.longrepr = visible(path), line, one_line(why)
             return
-        if hasattr(report, "wasxfail"):
-            report.wasxfail = one_line(report.wasxfail)
         if report.when == "teardown" or self._run.dry:
             text = visible(self._told(error))
             report.longrepr = native_text(
@@ -330,4 +328,18 @@ class OutcomeReports:
         if isinstance(item, PromptItem):
             # Some plugins run an item in a process that they fork.
             item.complete_report(report, call, crosses=os.getpid() != self._home)
+        return report
+
+
+class SafeReasons:
+    """Makes safe what pytest itself puts on the reports of prompts behind our back."""
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_makereport(
+        self, item: pytest.Item
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        """Make the reason of an xfail safe, which pytest takes from whoever raised it."""
+        report = yield
+        if isinstance(item, PromptItem) and hasattr(report, "wasxfail"):
+            report.wasxfail = one_line(report.wasxfail)
         return report

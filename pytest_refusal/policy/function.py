@@ -159,7 +159,10 @@ def _takes_prompt(function: Callable[..., object], parameter: inspect.Parameter)
 
 def _is_async(function: Callable[..., object]) -> bool:
     call = getattr(type(function), "__call__", None)  # noqa: B004  # its own, not the metaclass's
-    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(call)
+    try:
+        return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(call)
+    except TypeError:  # a mock has every attribute, and none of them is what it should be
+        return False
 
 
 def _is_union(annotation: object) -> bool:

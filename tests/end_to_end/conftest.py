@@ -9,10 +9,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+# pytester forgets what a run in this process imports, and numpy cannot be imported twice.
+import numpy as np  # noqa: F401  # as said above
 import pytest
 
-# pytester forgets what a run in this process imports, and numpy cannot be imported twice.
-import pytest_refusal.plugin.activation  # noqa: F401  # as said above
+import pytest_refusal.plugin.activation  # noqa: F401  # so that it need not be loaded each time
 
 CORPUS = """
     [[prompt]]

@@ -570,13 +570,13 @@ def test_what_cannot_be_used_is_a_usage_error(project, case: Case) -> None:
             "-p", "no:hypothesispytest", *case.args, *workers
         )
         assert ran.ret == pytest.ExitCode.USAGE_ERROR
-        whole = ran.stdout.str() + ran.stderr.str()
+        whole = f"{ran.stdout.str()}\n{ran.stderr.str()}"
         assert "Traceback" not in whole
         assert "INTERNALERROR" not in whole
         assert "\x1b" not in whole
         for text in case.says:
             assert text.replace('"', "'") in whole.replace('"', "'")
-        messages.append([line for line in whole.splitlines() if line.strip()])
+        # What can only be known after collection is told below the head of a session.
+        messages.append([line for line in whole.splitlines() if line.startswith("ERROR: ")])
     alone, with_workers = messages
-    assert alone == with_workers
-    assert all(line.startswith("ERROR: ") for line in alone)
+    assert alone == with_workers != []
