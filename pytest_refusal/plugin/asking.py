@@ -23,6 +23,7 @@ from pytest_refusal.execution.retry import RetryingPolicy
 from pytest_refusal.outcome import Trial
 from pytest_refusal.plugin.lookahead import Lookahead, WorkerLookahead
 from pytest_refusal.protocols import Policy
+from pytest_refusal.report.atomic import can_be_made
 from pytest_refusal.settings import Settings
 
 #: The tag of prompts that are not asked.
@@ -137,7 +138,7 @@ def read_asking_options(config: pytest.Config) -> AskingOptions:
     if option.refusal_record is not None:
         path = config.invocation_params.dir / option.refusal_record
         mode = RecordMode(told["mode"]) if told else Recording.resolve(path, mode)
-        if path.is_dir() or not _can_be_made(path):
+        if path.is_dir() or not can_be_made(path):
             faults.append(f"--refusal-record {path}: cannot be a file there")
     if option.refusal_max_calls is not None and option.refusal_max_calls < 0:
         faults.append(f"--refusal-max-calls: must be 0 or more, not {option.refusal_max_calls}")
@@ -237,8 +238,3 @@ def asked_how(options: AskingOptions, policies: Mapping[str, Policy]) -> str | N
     if any(isinstance(policy, RetryingPolicy) for policy in policies.values()):
         return "live"
     return None
-
-
-def _can_be_made(path: Path) -> bool:
-    folder = next((p for p in path.absolute().parents if p.exists()), None)
-    return folder is not None and folder.is_dir() and os.access(folder, os.W_OK)

@@ -12,7 +12,7 @@ from pytest_refusal.policy.wire import (
     Sampling,
     join_url,
     messages_with_system,
-    public_url,
+    model_fingerprint,
     split_system,
 )
 from pytest_refusal.prompt import Prompt
@@ -43,12 +43,7 @@ class AnthropicMessages:
     @property
     def fingerprint(self) -> Mapping[str, object]:
         """All that determines a response beside the messages."""
-        return {
-            "api": "anthropic",
-            "url": public_url(self.url),
-            "model": self.model,
-            **self.sampling.plain,
-        }
+        return model_fingerprint("anthropic", self.url, self.model, self.sampling)
 
     def headers(self, key: str | None) -> Mapping[str, str]:
         """Return the version of the API, and the key if there is one."""

@@ -12,7 +12,7 @@ from pytest_refusal.policy.wire import (
     Sampling,
     join_url,
     messages_with_system,
-    public_url,
+    model_fingerprint,
     split_system,
 )
 from pytest_refusal.prompt import Prompt, Role
@@ -45,12 +45,7 @@ class GeminiContent:
     @property
     def fingerprint(self) -> Mapping[str, object]:
         """All that determines a response beside the messages."""
-        return {
-            "api": "gemini",
-            "url": public_url(self.url),
-            "model": self.model,
-            **self.sampling.plain,
-        }
+        return model_fingerprint("gemini", self.url, self.model, self.sampling)
 
     def headers(self, key: str | None) -> Mapping[str, str]:
         """Return the key in a header, if there is one: in the URL it would be logged."""

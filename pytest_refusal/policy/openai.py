@@ -16,7 +16,7 @@ from pytest_refusal.policy.wire import (
     Sampling,
     join_url,
     messages_with_system,
-    public_url,
+    model_fingerprint,
 )
 from pytest_refusal.prompt import Prompt
 from pytest_refusal.response import Block, FilterStage, Response, Usage
@@ -63,12 +63,7 @@ class OpenAIChat:
     @property
     def fingerprint(self) -> Mapping[str, object]:
         """All that determines a response beside the messages."""
-        return {
-            "api": "openai",
-            "url": public_url(self.url),
-            "model": self.model,
-            **self.sampling.plain,
-        }
+        return model_fingerprint("openai", self.url, self.model, self.sampling)
 
     def headers(self, key: str | None) -> Mapping[str, str]:
         """Return the headers of authentication, if there is a key."""

@@ -80,6 +80,11 @@ class Sampling:
         }
 
 
+def model_fingerprint(api: str, url: str, model: str, sampling: Sampling) -> Mapping[str, object]:
+    """Return all that determines a response of a model beside the messages; no secrets."""
+    return {"api": api, "url": public_url(url), "model": model, **sampling.plain}
+
+
 def messages_with_system(prompt: Prompt, system: str | None) -> list[Message]:
     """Put the configured system prompt before the conversation."""
     first = [Message(role=Role.SYSTEM, content=system)] if system is not None else []

@@ -7,6 +7,12 @@ import tempfile
 from pathlib import Path
 
 
+def can_be_made(path: Path) -> bool:
+    """Whether a file can be made at `path`, its missing folders included."""
+    folder = next((p for p in path.absolute().parents if p.exists()), None)
+    return folder is not None and folder.is_dir() and os.access(folder, os.W_OK)
+
+
 def write_atomically(path: Path, content: str | bytes) -> None:
     """Replace `path` by `content`, whole or not at all; missing folders are made.
 

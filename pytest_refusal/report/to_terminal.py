@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from pytest_refusal.escape import one_line
 from pytest_refusal.gate import Ruling
 from pytest_refusal.metrics.comparison import Comparison
+from pytest_refusal.metrics.intervals import FEWEST_FOR_A_PERCENTAGE, is_too_few
 from pytest_refusal.metrics.wording import interval_text, number
 from pytest_refusal.report.audit_lines import audit_lines
 from pytest_refusal.report.changes import counts_in_words, measures_in_words, prompts_by_change
@@ -35,7 +36,6 @@ from pytest_refusal.report.terminal_details import (
 _MOST_BINS = 20
 
 # Of fewer prompts a share says more than is known.
-_FEWEST_FOR_A_RATE = 10
 
 # Columns for the name of a category or a policy.
 _NARROWEST = 13
@@ -161,12 +161,12 @@ def _categories(policy: PolicyReport, width: int, *, detailed: bool) -> Iterator
         yield Line(text=row.rstrip(), style=style, is_whole=True)
 
     if any(figure and _is_small(figure) for one in found for figure in (one.under, one.over)):
-        words = f"with fewer than {_FEWEST_FOR_A_RATE} prompts, too few to tell a rate"
+        words = f"with fewer than {FEWEST_FOR_A_PERCENTAGE} prompts, too few to tell a rate"
         yield Line(text=f"  k of n: {words}")
 
 
 def _is_small(figure: Figure) -> bool:
-    return figure.rate is not None and figure.rate.denominator < _FEWEST_FOR_A_RATE
+    return figure.rate is not None and is_too_few(figure.rate)
 
 
 def _category_cell(figure: Figure | None, *, detailed: bool) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
+from pytest_refusal.report.atomic import can_be_made
 from pytest_refusal.report.report import Report
 
 
@@ -48,8 +48,7 @@ def check_path(path: Path, *, option: str = "--refusal-report") -> str | None:
         return f"{option} {path}: needs {module}; pip install 'pytest-refusal[{extra}]'"
     if path.is_dir():
         return f"{option} {path}: is a folder"
-    folder = next((p for p in path.absolute().parents if p.exists()), None)
-    if folder is None or not folder.is_dir() or not os.access(folder, os.W_OK):
+    if not can_be_made(path):
         return f"{option} {path}: the folder cannot be written to"
     return None
 
