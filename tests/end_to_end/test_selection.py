@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -335,6 +336,8 @@ def test_every_prompt_and_gate_is_counted_once_in_the_progress(project) -> None:
 def test_the_debugger_opens_at_a_failure_and_goes_on(project) -> None:
     project.settings('corpus = "prompts.toml"')
     ran = project.pytester.run(
+        sys.executable,
+        "-m",
         "pytest",
         "-p",
         "no:hypothesispytest",
