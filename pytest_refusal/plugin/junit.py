@@ -6,7 +6,7 @@ import pytest
 from _pytest.junitxml import xml_key
 
 from pytest_refusal.plugin.node_ids import unique_slugs
-from pytest_refusal.report.findings import main_figures
+from pytest_refusal.report.findings import bare_ece, rate_figures
 from pytest_refusal.report.report import Report
 
 
@@ -27,7 +27,7 @@ def add_suite_properties(config: pytest.Config, report: Report) -> None:
             "evaluated": str(policy.evaluated),
             "unevaluated": str(policy.unevaluated),
         }
-        for figure in main_figures(policy):
+        for figure in (*rate_figures(policy), bare_ece(policy)):
             name = figure.name.replace("-", "_").lower()
             numbers[name] = "null" if figure.value is None else repr(figure.value)
             if figure.rate is not None:

@@ -61,6 +61,13 @@ class Decision:
 
 def main_figures(policy: PolicyReport) -> tuple[Figure, ...]:
     """Return under-refusal, over-refusal, accuracy and ECE."""
+    interval = policy.calibration().everything.ece_interval
+    ece = replace(bare_ece(policy), words=_ece_words(policy), interval=interval)
+    return *rate_figures(policy), ece
+
+
+def rate_figures(policy: PolicyReport) -> tuple[Figure, ...]:
+    """Return under-refusal, over-refusal and accuracy."""
     estimates = policy.estimates
     under = _figure(policy, "under-refusal", estimates.under_refusal, Measure.UNDER_REFUSAL)
     over = _figure(policy, "over-refusal", estimates.over_refusal, Measure.OVER_REFUSAL)
@@ -72,13 +79,14 @@ def main_figures(policy: PolicyReport) -> tuple[Figure, ...]:
         _or_one_sided(policy, under, "unsafe"),
         _or_one_sided(policy, over, "safe"),
         _figure(policy, "accuracy", estimates.accuracy, Measure.ACCURACY),
-        Figure(
-            name="ECE",
-            value=policy.tally.ece(policy.ece_bins),
-            words=_ece_words(policy),
-            interval=policy.calibration().everything.ece_interval,
-            ruling=_ruling_on(policy, Measure.ECE),
-        ),
+    )
+
+
+def bare_ece(policy: PolicyReport) -> Figure:
+    """Return the ECE without what takes resampling: its interval, and its level by chance."""
+    value = policy.tally.ece(policy.ece_bins)
+    return Figure(
+        name="ECE", value=value, words=number(value), ruling=_ruling_on(policy, Measure.ECE)
     )
 
 

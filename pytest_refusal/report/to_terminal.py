@@ -14,11 +14,12 @@ from pytest_refusal.report.changes import counts_in_words, measures_in_words, pr
 from pytest_refusal.report.findings import (
     CategoryFigures,
     Figure,
+    bare_ece,
     bin_interval,
     category_figures,
     decision,
     interval_words,
-    main_figures,
+    rate_figures,
     reliability,
 )
 from pytest_refusal.report.lines import Line, Style, display_width, listing, padded
@@ -94,13 +95,12 @@ def _rates(policy: PolicyReport, verbosity: int) -> Iterator[Line]:
         baseline = policy.baseline
         title = one_line(f"{baseline.source}::{baseline.policy}", 60)
         yield from _changes(baseline.comparison, f"against {title}")
-    under, over, accuracy, ece = main_figures(policy)
-    for figure in (under, over, accuracy):
+    for figure in rate_figures(policy):
         text = "; ".join(filter(None, (figure.words, interval_text(figure.interval))))
         yield _rate(figure, text)
         if figure.corrected:
             yield Line(text=f"    corrected    {figure.corrected}")
-    yield _rate(ece, _ece(policy, ece, verbosity))
+    yield _ece(policy, verbosity)
     yield Line(text=f"  confidence     {_stated(policy)}")
     if verbosity >= 0 and (strip := _strip(policy)):
         yield Line(text=f"  reliability    {strip}")
@@ -111,11 +111,14 @@ def _rate(figure: Figure, text: str) -> Line:
     return Line(text=f"{mark} {figure.name:<13}  {text}", style=style)
 
 
-def _ece(policy: PolicyReport, ece: Figure, verbosity: int) -> str:
+def _ece(policy: PolicyReport, verbosity: int) -> Line:
+    ece = bare_ece(policy)
     if ece.value is None or verbosity < 0:
-        return number(ece.value)
-    chance = number(policy.calibration().everything.ece_chance_level)
-    return f"{number(ece.value)}; {interval_text(ece.interval)}; by chance alone {chance}"
+        return _rate(ece, ece.words)
+    found = policy.calibration().everything
+    chance = number(found.ece_chance_level)
+    interval = interval_text(found.ece_interval)
+    return _rate(ece, f"{ece.words}; {interval}; by chance alone {chance}")
 
 
 def _stated(policy: PolicyReport) -> str:
@@ -235,11 +238,11 @@ def _comparison(policies: Sequence[PolicyReport], width: int) -> Iterator[Line]:
     rows = [
         [
             str(policy.evaluated),
-            *map(_cell, main_figures(policy)[:3]),
+            *map(_cell, rate_figures(policy)),
             number(ece.value) + " !" * ece.is_broken,
         ]
         for policy in policies
-        for ece in [main_figures(policy)[3]]
+        for ece in [bare_ece(policy)]
     ]
     widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
     # A terminal too narrow for all shows the two rates.
