@@ -7,15 +7,21 @@ from pytest_refusal.metrics.rates import Rate
 
 NO_DATA = "no data"
 
+# What is closer to a whole number than this differs from it by arithmetic alone.
+_ROUNDING_ERROR = 1e-9
+
 
 def number(value: float | None, *, apart_from: float | None = None) -> str:
     """Write a value with three decimals at most, with more where it would look like `apart_from`.
 
+    Nor does what is not whole look whole: 1 of 10,000 is 0.0001, and not 0.
     None is written as "no data".
     """
     if value is None:
         return NO_DATA
     text = f"{value:.3f}"
+    if float(text).is_integer() and abs(value - float(text)) >= _ROUNDING_ERROR:
+        text = next(t for n in range(4, 10) if not float(t := f"{value:.{n}f}").is_integer())
     if apart_from is not None and value != apart_from and float(text) == apart_from:
         return repr(value)
     return text.rstrip("0").rstrip(".") if "." in text else text
