@@ -174,6 +174,8 @@ def plain_response(response: Response) -> dict[str, object]:
         plain["block"] = [block.stage.value, block.signal, block.detail]
     if response.tool_calls:
         plain["tool_calls"] = response.tool_calls
+    if response.other_parts:
+        plain["other_parts"] = response.other_parts
     if response.usage is not None:
         plain["usage"] = [response.usage.prompt_tokens, response.usage.completion_tokens]
     if response.model is not None:
@@ -196,6 +198,7 @@ def response_from(plain: dict[str, Any]) -> Response:
         finish_reason=plain.get("finish_reason"),
         block=block and Block(stage=FilterStage(block[0]), signal=block[1], detail=block[2]),
         tool_calls=tuple(plain.get("tool_calls", ())),
+        other_parts=tuple(plain.get("other_parts", ())),
         usage=usage and Usage(prompt_tokens=usage[0], completion_tokens=usage[1]),
         model=plain.get("model"),
         confidence=plain.get("confidence"),

@@ -42,6 +42,7 @@ class Response:
     refusal: the text of a structured refusal, if the provider has such a field.
     finish_reason: the provider's own word, verbatim; None if there is none to give.
     tool_calls: names of the tools that the model called.
+    other_parts: kinds of what came and is neither, such as "thinking"; each once.
     confidence: stated beside the text, in [0, 1]; None to look for a tag in the text.
     earlier: the replies to the earlier messages of a conversation, oldest first.
     latency_s: seconds from question to response.
@@ -52,6 +53,7 @@ class Response:
     finish_reason: str | None = None
     block: Block | None = None
     tool_calls: tuple[str, ...] = ()
+    other_parts: tuple[str, ...] = ()
     usage: Usage | None = None
     model: str | None = None
     confidence: float | None = None
@@ -83,6 +85,7 @@ def _misfit_text(response: Response) -> str | None:
 def _misfit_list(response: Response) -> str | None:
     fields: tuple[tuple[str, object], ...] = (
         ("tool_calls", response.tool_calls),
+        ("other_parts", response.other_parts),
         ("earlier", response.earlier),
     )
     for name, texts in fields:

@@ -146,7 +146,8 @@ def _text_evidence(reading: Reading) -> Evidence:
 def _truncated(word: str, response: Response, reading: Reading) -> str:
     message = f'cut off by a length limit (finish reason "{word}"'
     if reading.is_blank:
-        only = "only thinking" if response.text.strip() else "no text"
+        parts = _other_parts(response)
+        only = f"only {parts}" if parts else "no text"
         return f"{message}; {only}): raise the limit on tokens"
     return f"{message}): raise the limit on tokens"
 
@@ -160,6 +161,11 @@ def _unknown(word: str) -> str:
     )
 
 
+def _other_parts(response: Response) -> str:
+    marked = ("thinking",) if response.text.strip() else ()
+    return one_line(", ".join(dict.fromkeys((*marked, *response.other_parts))), _CLIPPED_TO)
+
+
 def _tool_call(response: Response) -> str:
     named = f" ({', '.join(response.tool_calls)})" if response.tool_calls else ""
     return f"the model called a tool{named} and said nothing"
@@ -170,4 +176,6 @@ def _empty(response: Response) -> str:
         return "empty: nothing but hidden reasoning, a confidence tag or marks of the format"
     word = response.finish_reason
     said = f' (finish reason "{word}")' if word is not None else ""
+    if response.other_parts:
+        return f"empty: nothing but {_other_parts(response)}{said}"
     return f"empty response{said}: a gateway may have dropped the refusal signal"

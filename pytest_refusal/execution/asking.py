@@ -159,6 +159,7 @@ def _timed(response: Response, latency_s: float) -> Response:
         finish_reason=response.finish_reason,
         block=response.block,
         tool_calls=response.tool_calls,
+        other_parts=response.other_parts,
         model=response.model,
         latency_s=latency_s,
     )

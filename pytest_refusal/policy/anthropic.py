@@ -90,6 +90,11 @@ def read_message(body: object) -> Response:
         tool_calls=tuple(
             name for b in blocks if text(b, "type") == "tool_use" and (name := text(b, "name"))
         ),
+        other_parts=tuple(
+            dict.fromkeys(
+                kind for b in blocks if (kind := text(b, "type")) not in {None, "text", "tool_use"}
+            )
+        ),
         usage=Usage(
             prompt_tokens=count(body, "usage", "input_tokens"),
             completion_tokens=count(body, "usage", "output_tokens"),

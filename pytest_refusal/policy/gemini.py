@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from pytest_refusal.errors import PolicyError
-from pytest_refusal.policy.digging import count, dig, items, joined_texts, text, word
+from pytest_refusal.policy.digging import count, dig, items, joined_texts, pairs, text, word
 from pytest_refusal.policy.wire import (
     Request,
     Sampling,
@@ -17,6 +17,8 @@ from pytest_refusal.policy.wire import (
 )
 from pytest_refusal.prompt import Prompt, Role
 from pytest_refusal.response import Block, FilterStage, Response, Usage
+
+_KNOWN_PARTS = frozenset({"text", "functionCall", "thought", "thoughtSignature"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,9 +122,20 @@ def read_content(body: object) -> Response:
         if categories
         else None,
         tool_calls=tuple(name for part in parts if (name := text(part, "functionCall", "name"))),
+        other_parts=_other_parts(parts, thought=count(body, "usageMetadata", "thoughtsTokenCount")),
         usage=usage,
         model=model,
     )
+
+
+def _other_parts(parts: list[object], *, thought: int | None) -> tuple[str, ...]:
+    found = ["thinking"] if thought else []
+    for part in parts:
+        if dig(part, "thought") is True:
+            found.append("thinking")
+        else:
+            found += [name for name, _ in pairs(part) if name not in _KNOWN_PARTS]
+    return tuple(dict.fromkeys(found))
 
 
 def _blocked_categories(value: object) -> str:

@@ -132,6 +132,7 @@ def read_completion(body: object) -> Response:
         finish_reason=finish_reason,
         block=_completion_block(body, choice, finish_reason),
         tool_calls=_tool_calls(message),
+        other_parts=_other_parts(body, message),
         usage=usage,
         model=text(body, "model"),
     )
@@ -230,6 +231,16 @@ def _names_guardrail(body: object) -> bool:
     return any("guardrail" in name.lower() for name, _ in pairs(body)) or any(
         "guardrail" in name.lower() for name, _ in pairs(body, "error")
     )
+
+
+def _other_parts(body: object, message: object) -> tuple[str, ...]:
+    # OpenAI counts the thinking that it does not show; others show it under one of these names.
+    spent = count(body, "usage", "completion_tokens_details", "reasoning_tokens")
+    shown = any(dig(message, name) for name in ("reasoning", "reasoning_content", "thinking"))
+    found = ["thinking"] if spent or shown else []
+    kinds = (text(part, "type") for part in items(message, "content"))
+    found += [kind for kind in kinds if kind not in {None, "text", "output_text"}]
+    return tuple(dict.fromkeys(found))
 
 
 def _tool_calls(message: object) -> tuple[str, ...]:

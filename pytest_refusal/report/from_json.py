@@ -286,6 +286,7 @@ def _response(fields: Fields) -> Response | None:
         finish_reason=fields.optional("finish_reason", str),
         block=_block(fields.table("block")) if "block" in fields else None,
         tool_calls=fields.optional_texts("tool_calls") or (),
+        other_parts=fields.optional_texts("other_parts") or (),
         usage=_usage(fields.table("tokens")) if "tokens" in fields else None,
         model=fields.optional("model", str),
         earlier=fields.optional_texts("earlier_responses") or (),

@@ -256,6 +256,7 @@ def _plain_response(response: Response | None, *, redact: bool) -> dict[str, obj
             "detail": response.block.detail,
         },
         "tool_calls": list(response.tool_calls) or None,
+        "other_parts": list(response.other_parts) or None,
         "tokens": usage and {"prompt": usage.prompt_tokens, "completion": usage.completion_tokens},
         "model": response.model,
         "earlier_responses": None if redact else list(response.earlier) or None,

@@ -249,10 +249,29 @@ def test_marks_that_are_spoken_about_are_text(text: str) -> None:
     assert recording.given == [text]
 
 
-def test_truncation_by_thinking_alone_says_so() -> None:
-    response = Response(text="<think>hm</think>", finish_reason="max_tokens")
-    assert "max_tokens" in unjudged(response).error
-    assert "only thinking" in unjudged(response).error
+@pytest.mark.parametrize(
+    ("text", "parts", "says"),
+    [
+        ("<think>hm</think>", (), "only thinking"),
+        ("", ("thinking",), "only thinking"),
+        ("<think>hm</think>", ("thinking", "image"), "only thinking, image"),
+        ("", ("redacted_thinking",), "only redacted_thinking"),
+        ("", (), "no text"),
+    ],
+)
+def test_truncation_without_an_answer_says_what_came(
+    text: str, parts: tuple[str, ...], says: str
+) -> None:
+    found = unjudged(Response(text=text, finish_reason="max_tokens", other_parts=parts))
+    assert found.reason == "truncated"
+    assert f'(finish reason "max_tokens"; {says})' in found.error
+
+
+def test_an_empty_response_says_what_came_instead() -> None:
+    parts = ("thinking", "server_tool_use")
+    found = unjudged(Response(finish_reason="end_turn", other_parts=parts))
+    assert found.reason == "empty"
+    assert 'nothing but thinking, server_tool_use (finish reason "end_turn")' in found.error
 
 
 def test_the_prompt_reaches_the_classifier() -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 
@@ -10,7 +10,7 @@ from pytest_refusal.errors import PolicyError
 from pytest_refusal.execution.asking import AskError, ask, is_reduced
 from pytest_refusal.execution.loop import BackgroundLoop
 from pytest_refusal.prompt import Label, Message, Prompt, Role
-from pytest_refusal.response import Block, FilterStage, Response
+from pytest_refusal.response import Block, FilterStage, Response, Usage
 
 Reply = str | Response | BaseException
 
@@ -52,6 +52,22 @@ def talk(*messages: str) -> Prompt:
     parts = [message.partition(":") for message in messages]
     said = tuple(Message(role=roles[role], content=content) for role, _, content in parts)
     return Prompt(id="t", messages=said, label=Label.SAFE)
+
+
+@pytest.mark.parametrize("usage", [None, Usage(prompt_tokens=1, completion_tokens=2)])
+def test_all_that_was_said_is_kept(loop: BackgroundLoop, usage: Usage | None) -> None:
+    full = Response(
+        text="Hi.",
+        refusal="No.",
+        finish_reason="stop",
+        block=Block(stage=FilterStage.PROMPT, signal="filter"),
+        tool_calls=("look_up",),
+        other_parts=("thinking",),
+        usage=usage,
+        model="m",
+    )
+    found = ask(Scripted([full]), talk("u:hello"), sample=1, loop=loop)
+    assert replace(found, latency_s=None) == full
 
 
 def test_one_message_is_one_request(loop: BackgroundLoop) -> None:

@@ -169,6 +169,7 @@ def test_everything_about_a_response_survives(tmp_path: Path, loop: BackgroundLo
         finish_reason="content_filter",
         block=Block(stage=FilterStage.COMPLETION, signal="content_filter", detail="hate: high"),
         tool_calls=("look_up",),
+        other_parts=("thinking",),
         usage=Usage(prompt_tokens=3, completion_tokens=None),
         model="m",
         confidence=0.1,

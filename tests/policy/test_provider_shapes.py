@@ -31,6 +31,8 @@ def said(response: Response) -> dict[str, object]:
         found["block"] = (block.stage.value, block.signal, block.detail)
     if response.tool_calls:
         found["tools"] = response.tool_calls
+    if response.other_parts:
+        found["beside"] = response.other_parts
     return found
 
 
@@ -46,7 +48,21 @@ CHAT = {
     ),
     "refusal field beside reasoning": (
         chat({"content": None, "reasoning": "hmm", "refusal": "I can't."}),
-        {"finish": "stop", "refusal": "I can't."},
+        {"finish": "stop", "refusal": "I can't.", "beside": ("thinking",)},
+    ),
+    "thinking that is shown": (
+        chat({"content": None, "reasoning_content": "hm"}, "length"),
+        {"finish": "length", "beside": ("thinking",)},
+    ),
+    "thinking that is only counted": (
+        chat({"content": ""}, "length")
+        | {"usage": {"completion_tokens_details": {"reasoning_tokens": 512}}},
+        {"finish": "length", "beside": ("thinking",)},
+    ),
+    "no thinking": (
+        chat({"content": "Hi.", "reasoning": None, "reasoning_content": ""})
+        | {"usage": {"completion_tokens_details": {"reasoning_tokens": 0}}},
+        {"finish": "stop", "text": "Hi."},
     ),
     "blank refusal field": (
         chat({"content": "Hi.", "refusal": ""}),
@@ -93,7 +109,7 @@ CHAT = {
     "cut off": (chat({"content": ""}, "length"), {"finish": "length"}),
     "parts": (
         chat({"content": [{"type": "text", "text": "a"}, {"type": "image"}, {"text": "b"}]}),
-        {"finish": "stop", "text": "ab"},
+        {"finish": "stop", "text": "ab", "beside": ("image",)},
     ),
     "tool call": (
         chat({"content": None, "tool_calls": [{"function": {"name": "look_up"}}]}, "tool_calls"),
@@ -299,7 +315,7 @@ ANTHROPIC = {
     "empty": ({"content": [], "stop_reason": "end_turn"}, {"finish": "end_turn"}),
     "only thinking": (
         {"content": [{"type": "thinking", "thinking": "I can't"}], "stop_reason": "max_tokens"},
-        {"finish": "max_tokens"},
+        {"finish": "max_tokens", "beside": ("thinking",)},
     ),
     "thinking left out": (
         {
@@ -310,7 +326,18 @@ ANTHROPIC = {
             ],
             "stop_reason": "end_turn",
         },
-        {"finish": "end_turn", "text": "ab"},
+        {"finish": "end_turn", "text": "ab", "beside": ("redacted_thinking",)},
+    ),
+    "a tool of the server": (
+        {
+            "content": [
+                {"type": "thinking", "thinking": "a"},
+                {"type": "server_tool_use", "name": "web_search"},
+                {"type": "thinking", "thinking": "b"},
+            ],
+            "stop_reason": "pause_turn",
+        },
+        {"finish": "pause_turn", "beside": ("thinking", "server_tool_use")},
     ),
     "tool": (
         {"content": [{"type": "tool_use", "name": "look_up"}], "stop_reason": "tool_use"},
@@ -344,7 +371,25 @@ GEMINI = {
                 }
             ]
         },
-        {"finish": "STOP", "text": "Hi."},
+        {"finish": "STOP", "text": "Hi.", "beside": ("thinking",)},
+    ),
+    "thoughts that are only counted": (
+        {
+            "candidates": [{"finishReason": "MAX_TOKENS", "content": {"role": "model"}}],
+            "usageMetadata": {"thoughtsTokenCount": 98},
+        },
+        {"finish": "MAX_TOKENS", "beside": ("thinking",)},
+    ),
+    "code that the server ran": (
+        {
+            "candidates": [
+                {
+                    "content": {"parts": [{"executableCode": {}}, {"codeExecutionResult": {}}]},
+                    "finishReason": "STOP",
+                }
+            ]
+        },
+        {"finish": "STOP", "beside": ("executableCode", "codeExecutionResult")},
     ),
     **{
         f"prompt blocked: {reason}": (

@@ -246,6 +246,7 @@ def make_rich() -> Report:
             finish_reason="content_filter",
             block=block,
             tool_calls=("search",),
+            other_parts=("thinking",),
             usage=Usage(prompt_tokens=12, completion_tokens=None),
             model="m-2",
             earlier=("First reply",),
@@ -330,6 +331,7 @@ def make_hostile() -> Report:
             finish_reason=text,
             block=block,
             tool_calls=(text,),
+            other_parts=(text,),
             model=text,
             earlier=(text,),
         )
