@@ -17,7 +17,6 @@ from pytest_refusal.corpus.loading import Loaded, load
 from pytest_refusal.corpus.sources import CorpusFile, find_corpora
 from pytest_refusal.errors import CorpusError, ReportError, SettingsError
 from pytest_refusal.escape import visible
-from pytest_refusal.evaluation import policy_notes
 from pytest_refusal.metrics.audit import HumanLabel
 from pytest_refusal.plugin.arguments import (
     Arguments,
@@ -31,8 +30,8 @@ from pytest_refusal.plugin.audit import labels_given, requested_audit
 from pytest_refusal.plugin.collection import CorpusCollection, plan_part
 from pytest_refusal.plugin.fixtures import OWN_TESTS
 from pytest_refusal.plugin.github import GitHubReport
-from pytest_refusal.plugin.item import OutcomeReports, SafeReasons
 from pytest_refusal.plugin.live_line import LiveLine, wants_live_line
+from pytest_refusal.plugin.outcome_reports import OutcomeReports, SafeReasons
 from pytest_refusal.plugin.own_tests import OwnTests
 from pytest_refusal.plugin.project_file import ProjectTable
 from pytest_refusal.plugin.run import RUN, CorpusPart, Run, is_worker
@@ -47,6 +46,7 @@ from pytest_refusal.registry import build_classifier, build_policies, known_poli
 from pytest_refusal.report.baseline import Baseline, read_baselines
 from pytest_refusal.report.history import check_history
 from pytest_refusal.report.writing import check_path
+from pytest_refusal.reporting import policy_notes
 from pytest_refusal.settings import TABLE, Overrides, Settings, read_settings
 from pytest_refusal.table_reader import closest
 from pytest_refusal.useless_ceilings import useless_ceilings

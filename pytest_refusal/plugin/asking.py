@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
+from pytest_refusal.attempt import is_judgeable
 from pytest_refusal.errors import SettingsError
 from pytest_refusal.escape import one_line
-from pytest_refusal.evaluation import is_judgeable
 from pytest_refusal.execution.asker import Asker
 from pytest_refusal.execution.loop import BackgroundLoop
 from pytest_refusal.execution.meter import Budget, Meter

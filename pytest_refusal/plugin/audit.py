@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from pytest_refusal.errors import SettingsError
-from pytest_refusal.evaluation import labels_of
 from pytest_refusal.metrics.audit import HumanLabel
 from pytest_refusal.plugin.standing import Standing
 from pytest_refusal.report.human_audit import read_labels, why_not_writable, write_audit
 from pytest_refusal.report.report import Report
 from pytest_refusal.report.writing import check_path
+from pytest_refusal.reporting import labels_of
 from pytest_refusal.settings import Settings
 
 

@@ -2,37 +2,31 @@
 
 from __future__ import annotations
 
-import gc
 import os
-import shlex
-from collections.abc import Generator, Iterable, Mapping
-from contextlib import suppress
-from dataclasses import replace
+from collections.abc import Mapping
 from functools import cached_property, lru_cache
 from typing import Any
 
 import pluggy
 import pytest
-from _pytest._code.code import (
-    ReprEntryNative,
-    ReprExceptionInfo,
-    ReprFileLocation,
-    ReprTraceback,
-)
+from _pytest._code.code import ReprExceptionInfo
 from _pytest.outcomes import Failed
 
 from pytest_refusal import foreign
 from pytest_refusal.corpus.sources import bundled_folder
 from pytest_refusal.escape import one_line, visible
-from pytest_refusal.evaluation import CLASSIFIER_FAILED, attempt
 from pytest_refusal.gate import covers
 from pytest_refusal.outcome import Evaluated, Outcome, Trial, Unevaluated, to_wire
-from pytest_refusal.plugin.run import Run, is_worker
-from pytest_refusal.report.failure_text import REDACTED, describe, headline
+from pytest_refusal.plugin.report_parts import (
+    OUTCOME,
+    make_sections_safe,
+    native_text,
+    rerun_command,
+)
+from pytest_refusal.plugin.run import Run
+from pytest_refusal.plugin.trying import attempt_trial
+from pytest_refusal.report.failure_text import describe, headline
 from pytest_refusal.settings import WithinCeilings
-
-#: The attribute of a report that carries the outcome: as text where it leaves the process.
-OUTCOME = "refusal_outcome"
 
 _XFAIL = pytest.xfail.Exception
 
@@ -43,30 +37,6 @@ class MisjudgedError(Failed):
 
 class UnevaluatedError(Failed):
     """There is no verdict on the prompt."""
-
-
-def attempt_trial(run: Run, trial: Trial, ahead: Iterable[Trial] = ()) -> Outcome:
-    """Ask the policy and judge the response; whatever fails is unevaluated.
-
-    ahead: the trials that are sure to come next, in order.
-    """
-    outcome: Outcome
-    try:
-        outcome = attempt(
-            trial,
-            run.classifiers[trial.policy],
-            asker=run.asking.asker,
-            finish_reasons=run.settings.finish_reasons,
-            ahead=(one for one in ahead if not run.shared.has(one.node_id)),
-        )
-    except (pytest.skip.Exception, _XFAIL) as error:
-        # What is under test does not choose what it is tested on.
-        told = run.asking.asker.hide(foreign.describe(error))
-        outcome = Unevaluated(trial=trial, reason="error", error=told)
-    if run.redact and isinstance(outcome, Unevaluated) and outcome.reason == CLASSIFIER_FAILED:
-        # Whoever fails to read a response is likely to quote it.
-        outcome = replace(outcome, error=REDACTED)
-    return outcome
 
 
 class PromptItem(pytest.Item):
@@ -234,41 +204,6 @@ class PromptItem(pytest.Item):
         return rerun_command(config, node_id, self.trial.policy)
 
 
-def rerun_command(config: pytest.Config, node_id: str, policy: str) -> str:
-    """Return the command that runs one test again."""
-    words = ["pytest", node_id, f"--refusal-policy={visible(policy)}"]
-    samples = config.option.refusal_samples
-    if samples is not None:
-        words.append(f"--refusal-samples={samples}")
-    return " ".join(map(shlex.quote, words))
-
-
-def make_sections_safe(report: pytest.TestReport, run: Run) -> None:
-    """Make captured output safe to show, and to send.
-
-    What a policy printed is as hostile as what it said, and one lone surrogate would end
-    a worker of xdist.
-    """
-    if report.sections:
-        # Client libraries log what they send and receive, at some level.
-        hide = run.asking.asker.hide
-        report.sections = [
-            (title, REDACTED if run.redact else visible(hide(text)))
-            for title, text in report.sections
-        ]
-
-
-def native_text(text: str, path: str, line: int, headline: str) -> ReprExceptionInfo:
-    """Return text in place of a traceback.
-
-    pytest takes only its own kinds of text apart, and only these cross to the controller.
-    """
-    return ReprExceptionInfo(
-        reprtraceback=ReprTraceback([ReprEntryNative([text, "\n"])], None, style="native"),
-        reprcrash=ReprFileLocation(path, line, headline),
-    )
-
-
 def _properties(outcome: Outcome) -> tuple[tuple[str, object], ...]:
     trial = outcome.trial
     verdict, confidence = "unevaluated", None
@@ -290,56 +225,3 @@ def _property_rows(
         ("verdict", verdict),
         ("confidence", "" if confidence is None else repr(confidence)),
     )
-
-
-class OutcomeReports:
-    """Puts the outcomes of prompts on the reports of their items."""
-
-    def __init__(self, config: pytest.Config, run: Run) -> None:
-        self._run = run
-        self._home = None if is_worker(config) else os.getpid()
-
-    @pytest.hookimpl(wrapper=True, tryfirst=True)
-    def pytest_runtestloop(self) -> Generator[None, object, object]:
-        """Make the event loop while nothing forbids the sockets that it needs."""
-        if not self._run.as_items and not self._run.shared.is_needed:
-            return (yield)
-        if not self._run.dry and self._run.asking.asker.needs_loop:
-            # If it cannot be made, the first async policy says why.
-            with suppress(OSError, RuntimeError):
-                self._run.asking.loop.open()
-        # The collector of garbage would go through all prompts and items again and again.
-        freezes = gc.get_freeze_count() == 0
-        if freezes:
-            gc.freeze()
-        try:
-            return (yield)
-        finally:
-            if freezes:
-                gc.unfreeze()
-
-    # The innermost wrapper: plugins that look at the report, such as Allure's, see our text.
-    @pytest.hookimpl(wrapper=True, trylast=True)
-    def pytest_runtest_makereport(
-        self, item: pytest.Item, call: pytest.CallInfo[None]
-    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-        """Complete the reports of our items; leave those of others alone."""
-        report = yield
-        if isinstance(item, PromptItem):
-            # Some plugins run an item in a process that they fork.
-            item.complete_report(report, call, crosses=os.getpid() != self._home)
-        return report
-
-
-class SafeReasons:
-    """Makes safe what pytest itself puts on the reports of prompts behind our back."""
-
-    @pytest.hookimpl(wrapper=True, tryfirst=True)
-    def pytest_runtest_makereport(
-        self, item: pytest.Item
-    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-        """Make the reason of an xfail safe, which pytest takes from whoever raised it."""
-        report = yield
-        if isinstance(item, PromptItem) and hasattr(report, "wasxfail"):
-            report.wasxfail = one_line(report.wasxfail)
-        return report

@@ -13,16 +13,16 @@ from pytest_refusal.outcome import Outcome, Trial, Unevaluated, to_wire
 from pytest_refusal.plugin.arguments import NOTHING_ASKED
 from pytest_refusal.plugin.collection import Marks
 from pytest_refusal.plugin.fixtures import CASE, PROMPT, RefusalCase
-from pytest_refusal.plugin.item import (
+from pytest_refusal.plugin.item import UnevaluatedError
+from pytest_refusal.plugin.report_parts import (
     OUTCOME,
-    UnevaluatedError,
-    attempt_trial,
     make_sections_safe,
     native_text,
     rerun_command,
 )
 from pytest_refusal.plugin.run import Run, is_worker
 from pytest_refusal.plugin.trial_ids import TrialIds
+from pytest_refusal.plugin.trying import attempt_trial
 from pytest_refusal.report.failure_text import REDACTED, describe, headline
 
 _OUTCOME = pytest.StashKey[Outcome]()

@@ -16,16 +16,15 @@ import pytest
 
 from pytest_refusal import __version__
 from pytest_refusal.escape import one_line
-from pytest_refusal.evaluation import compare_policies, report_policy, summarise_corpora
 from pytest_refusal.execution.meter import Meter
 from pytest_refusal.outcome import Evaluated, Outcome, Trial, Unevaluated, from_wire
 from pytest_refusal.plugin.asking import AskingReport
 from pytest_refusal.plugin.audit import write_requested
 from pytest_refusal.plugin.gate_reports import announce_gates
-from pytest_refusal.plugin.item import OUTCOME
 from pytest_refusal.plugin.junit import add_suite_properties
 from pytest_refusal.plugin.own_arrivals import OwnArrivals, skip_reason
 from pytest_refusal.plugin.provenance import command, commit, configuration
+from pytest_refusal.plugin.report_parts import OUTCOME
 from pytest_refusal.plugin.run import Run
 from pytest_refusal.plugin.standing import Standing, judge_standing
 from pytest_refusal.plugin.trial_ids import TrialIds
@@ -33,6 +32,7 @@ from pytest_refusal.report.conclusion import reasons_to_fail
 from pytest_refusal.report.history import PastRun, append_history, read_history, runs_of
 from pytest_refusal.report.report import PolicyReport, Report, Skipped
 from pytest_refusal.report.writing import write_report
+from pytest_refusal.reporting import compare_policies, report_policy, summarise_corpora
 
 
 class RefusalSession:
