@@ -8,7 +8,7 @@ from pytest_refusal.execution.asking import ask, is_async
 from pytest_refusal.execution.conversation import calls_of
 from pytest_refusal.execution.loop import BackgroundLoop
 from pytest_refusal.execution.meter import Budget, Meter
-from pytest_refusal.execution.prefetch import Prefetch, Question
+from pytest_refusal.execution.prefetch import WINDOW, Prefetch, Question
 from pytest_refusal.execution.recording import Recording, RecordingPolicy, RecordMode
 from pytest_refusal.execution.retry import RetryingPolicy
 from pytest_refusal.outcome import Trial
@@ -63,6 +63,11 @@ class Asker:
             policy = self.policies[trial.policy]
             return ask(policy, trial.prompt, sample=trial.sample, loop=self._loop)
         return self._prefetch.fetch(self._question(trial), map(self._question, ahead))
+
+    def window(self, policy: str) -> int:
+        """How many prompts of a policy may be asked and not yet fetched; 0 if none ahead."""
+        concurrency: int = getattr(self.policies[policy], "concurrency", 0)
+        return WINDOW * concurrency
 
     def cancel(self) -> None:
         """Cancel what was asked ahead and is not wanted any more."""

@@ -14,7 +14,7 @@ from pytest_refusal.response import Response
 
 # How far ahead of the running item, in multiples of what may be under way.  Requests that
 # end early make room for one more; a stop pays for no more than these.
-_WINDOW = 2
+WINDOW = 2
 
 # The share of what may be asked ahead at which more is asked.
 _LOOK_BELOW = 0.75
@@ -95,21 +95,21 @@ class Prefetch:
         most = 1  # at least one look ahead, to learn how far to look
         for number, question in enumerate(ahead):
             concurrency = _concurrency(question.policy)
-            most = max(most, _WINDOW * concurrency * (len(self._names) or 1))
+            most = max(most, WINDOW * concurrency * (len(self._names) or 1))
             if number >= most:
                 break
             name = question.policy.name
             if concurrency < 1 or question.key in self._asked:
                 continue
             # One place is that of the question being fetched.
-            if under_way.get(name, 0) < _WINDOW * concurrency - 1:
+            if under_way.get(name, 0) < WINDOW * concurrency - 1:
                 self._asked[question.key] = self._start(question)
                 under_way[name] = under_way.get(name, 0) + 1
 
     def _start(self, question: Question) -> _Asked:
         if question.policy.name not in self._names:
             self._names.add(question.policy.name)
-            self._capacity += _WINDOW * _concurrency(question.policy) - 1
+            self._capacity += WINDOW * _concurrency(question.policy) - 1
         close_with(question.policy, self._loop)
         return self._loop.submit(
             ask_on_loop(question.policy, question.prompt, sample=question.sample)

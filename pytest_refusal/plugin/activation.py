@@ -75,7 +75,7 @@ def activate(config: pytest.Config, project: ProjectTable) -> None:
     session = RefusalSession(config, run, ids)
     register(session, "refusal-session")
     register(TerminalReport(config, run, session), "refusal-terminal")
-    register(ControllerSide(config, run, session), "refusal-controller")
+    register(ControllerSide(config, run, session, ids), "refusal-controller")
     if wants_live_line(config):
         register(LiveLine(config, run, session), "refusal-live-line")
     if config.option.refusal_github or run.settings.github:

@@ -47,10 +47,13 @@ class WorkerSide:
 class ControllerSide:
     """Tells the workers how to ask; hears what they collected, left out and asked."""
 
-    def __init__(self, config: pytest.Config, run: Run, session: RefusalSession) -> None:
+    def __init__(
+        self, config: pytest.Config, run: Run, session: RefusalSession, ids: TrialIds
+    ) -> None:
         self._config = config
         self._run = run
         self._session = session
+        self._ids = ids
         self._workers = Workers(config, run.asking.options)
         self._collected = 0
 
@@ -58,6 +61,21 @@ class ControllerSide:
     def pytest_configure_node(self, node: object) -> None:
         """Tell a worker how to ask."""
         self._workers.tell(node)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_make_scheduler(self, config: pytest.Config, log: object) -> object:
+        """Hand prompts out so that workers can look ahead, where xdist's own way is wanted."""
+        asker = self._run.asking.asker
+        is_default = config.getvalue("dist") == "load" and not config.getvalue("maxschedchunk")
+        if not is_default or not asker.asks_ahead:
+            return None
+        from pytest_refusal.plugin.scheduling import AheadScheduling
+
+        def window(node_id: str) -> int:
+            key = self._ids.of(node_id)
+            return 0 if key is None else asker.window(self._run.trials[key].policy)
+
+        return AheadScheduling(config, log, window=window)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, node: object, ids: Sequence[str]) -> None:  # noqa: ARG002  # xdist's

@@ -45,7 +45,7 @@ def build_remote(
     """
     faults: list[str] = []
     by_litellm = isinstance(table, ModelTable) and table.api is Api.LITELLM
-    library, extra = ("litellm", "litellm") if by_litellm else ("httpx2", "http")
+    library, extra = ("litellm", "litellm") if by_litellm else ("aiohttp", "http")
     if not offline and find_spec(library) is None:
         faults.append(f"needs the extra `{extra}`: pip install 'pytest-refusal[{extra}]'")
     system = table.system

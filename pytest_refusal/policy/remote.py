@@ -6,28 +6,16 @@ One call, one request: trying again is the business of the one who asks.
 from __future__ import annotations
 
 import json
-import ssl
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
-from pytest_refusal.errors import PolicyError, TransientPolicyError, UnusablePolicyError
+from pytest_refusal.errors import TransientPolicyError
+from pytest_refusal.policy.connection import Connection
 from pytest_refusal.policy.digging import dig
 from pytest_refusal.policy.secrets import Redaction, Secret
 from pytest_refusal.policy.status import status_error
 from pytest_refusal.policy.wire import Wire, public_url
 from pytest_refusal.prompt import Prompt
 from pytest_refusal.response import Response
-
-if TYPE_CHECKING:
-    import httpx2
-
-CONNECT_TIMEOUT_S = 5.0
-
-# They write URLs and the headers of replies; a filter holds for one logger, not those below it.
-_LOGGERS = (
-    "httpx2",
-    *(f"httpcore2.{part}" for part in ("connection", "http11", "http2", "proxy", "socks")),
-)
 
 
 class RemotePolicy:
@@ -58,9 +46,14 @@ class RemotePolicy:
         self._wire = wire
         self._key = key
         self._headers = dict(headers or {})
-        self._request_timeout_s = request_timeout_s
         self._redaction = Redaction(hidden)
-        self._client: httpx2.AsyncClient | None = None
+        self._connection = Connection(
+            wire.url,
+            headers=self._revealed_headers,
+            limit=concurrency,
+            timeout_s=request_timeout_s,
+            hide=self._redaction.hide,
+        )
 
     @property
     def takes_conversation(self) -> bool:
@@ -82,9 +75,10 @@ class RemotePolicy:
         Raises TransientPolicyError where trying again may help, UnusablePolicyError where no
         prompt will ever get a response, else PolicyError.
         """
-        status, headers, raw = await self._send(prompt, sample)
+        reply = await self._connection.send(self._wire.request(prompt, sample=sample))
+        status, headers = reply.status, reply.headers
         # Before anything reads it: no part of a secret that is echoed goes further than here.
-        content = self._redaction.hide(raw)
+        content = self._redaction.hide(reply.content)
         try:
             body: object = json.loads(content)
         except (ValueError, RecursionError):
@@ -104,75 +98,12 @@ class RemotePolicy:
 
     async def aclose(self) -> None:
         """Close the connections; to be called on the loop that asked."""
-        client, self._client = self._client, None
-        if client is not None:
-            await client.aclose()
-            self._redaction.show_in_logs(_LOGGERS)
+        await self._connection.aclose()
 
-    async def _send(self, prompt: Prompt, sample: int) -> tuple[int, Mapping[str, str], str]:
-        import httpx2
-
-        request = self._wire.request(prompt, sample=sample)
-        content = None if request.body is None else json.dumps(request.body).encode("ascii")
-        try:
-            reply = await self._open_client().request(request.method, request.url, content=content)
-        except httpx2.TimeoutException as error:
-            kind = "connecting" if isinstance(error, httpx2.ConnectTimeout) else "waiting for it"
-            text = f"no reply from {self._host()}: timed out {kind}"
-            raise TransientPolicyError(text, reason="timeout") from None
-        except (httpx2.TransportError, httpx2.DecodingError) as error:
-            raise self._transport_error(error) from None
-        except (httpx2.InvalidURL, UnicodeError) as error:
-            text = f"cannot ask {self._host()}: {self._redaction.hide(str(error))}"
-            raise UnusablePolicyError(text) from None
-        headers = {name.lower(): value for name, value in reply.headers.items()}
-        return reply.status_code, headers, reply.content.decode("utf-8", "replace")
-
-    def _transport_error(self, error: Exception) -> PolicyError:
-        said = self._redaction.hide(str(error)) or type(error).__name__
-        text = f"no reply from {self._host()}: {said}"
-        if _is_certificate_error(error):
-            return UnusablePolicyError(f"{text} (its certificate is not valid)", reason="tls")
-        return TransientPolicyError(text, reason="connection")
-
-    def _open_client(self) -> httpx2.AsyncClient:
-        if self._client is None:
-            import httpx2
-
-            self._redaction.hide_in_logs(_LOGGERS)
-            revealed = {name: value.reveal() for name, value in self._headers.items()}
-            key = None if self._key is None else self._key.reveal()
-            self._client = httpx2.AsyncClient(
-                headers={
-                    "Content-Type": "application/json",
-                    **self._wire.headers(key),
-                    **revealed,
-                },
-                follow_redirects=False,
-                timeout=httpx2.Timeout(
-                    self._request_timeout_s,
-                    connect=min(CONNECT_TIMEOUT_S, self._request_timeout_s),
-                    pool=None,  # waiting for a free connection is no fault of the server
-                ),
-                limits=httpx2.Limits(
-                    max_connections=self.concurrency,
-                    max_keepalive_connections=self.concurrency,
-                ),
-            )
-        return self._client
-
-    def _host(self) -> str:
-        return public_url(self._wire.url)
+    def _revealed_headers(self) -> Mapping[str, str]:
+        key = None if self._key is None else self._key.reveal()
+        own = {name: value.reveal() for name, value in self._headers.items()}
+        return {**self._wire.headers(key), **own}
 
     def __repr__(self) -> str:
-        return f"RemotePolicy({self.name!r}, {self._host()!r})"
-
-
-def _is_certificate_error(error: BaseException | None) -> bool:
-    seen = 0
-    while error is not None and seen < 10:
-        if isinstance(error, ssl.SSLCertVerificationError) or "CERTIFICATE_VERIFY" in str(error):
-            return True
-        error = error.__cause__ or error.__context__
-        seen += 1
-    return False
+        return f"RemotePolicy({self.name!r}, {public_url(self._wire.url)!r})"

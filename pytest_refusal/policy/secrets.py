@@ -57,11 +57,6 @@ class Redaction:
             for name in loggers:
                 logging.getLogger(name).addFilter(self._edit)
 
-    def show_in_logs(self, loggers: Iterable[str]) -> None:
-        """Undo `hide_in_logs`."""
-        for name in loggers:
-            logging.getLogger(name).removeFilter(self._edit)
-
     def _edit(self, record: logging.LogRecord) -> bool:
         record.msg, record.args = self.hide(record.getMessage()), ()
         return True

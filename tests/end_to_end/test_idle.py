@@ -22,7 +22,7 @@ LOOKS = """
     def test_modules():
         ours = {name for name in sys.modules if name.partition(".")[0] == "pytest_refusal"}
         assert sorted(ours) == %r
-        heavy = {"numpy", "httpx", "httpx2", "asyncio", "concurrent.futures", "hypothesis"}
+        heavy = {"numpy", "aiohttp", "httpx2", "asyncio", "concurrent.futures", "hypothesis"}
         assert sorted(heavy & set(sys.modules)) == []
 """
 

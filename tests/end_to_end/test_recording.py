@@ -113,7 +113,7 @@ def test_offline_runs_open_no_socket(staging: Any, model_server: Any) -> None:
             sys.addaudithook(audit)
 
         def pytest_unconfigure():
-            assert "httpx2" not in sys.modules
+            assert "aiohttp" not in sys.modules
         """,
     )
     ran = run(staging, "none", "-p", "no:anyio", "-p", "no:pytest_httpserver", fresh=True)
