@@ -74,7 +74,12 @@ def mapped(
             ours["pair"] = pair_name
         passage = None if layout.context is None else _find(theirs, layout.context)
         for code, places in prompts:
-            yield Row(row.line, _with_prompt(ours, theirs, code, places, passage))
+            prompt = _prompt(theirs, places, passage)
+            if code is None:
+                ours["prompt"] = prompt
+                yield Row(row.line, ours)
+            else:
+                yield Row(row.line, _in_language(ours, prompt, code))
 
 
 def _prompt_places(layout: Layout) -> tuple[tuple[str | None, tuple[str, ...]], ...]:
@@ -83,26 +88,30 @@ def _prompt_places(layout: Layout) -> tuple[tuple[str | None, tuple[str, ...]], 
     return ((None, layout.columns.get("prompt", ())),)
 
 
-def _with_prompt(
-    ours: Fields, theirs: Fields, code: str | None, places: tuple[str, ...], passage: object
-) -> dict[str, object]:
-    # An empty prompt must be seen as such, so blanks are not passed over here.
+def _prompt(theirs: Fields, places: tuple[str, ...], passage: object) -> object:
     value = _first(theirs, places)
+    if isinstance(value, str):
+        if isinstance(passage, str) and passage.strip():
+            return f"{passage}\n\n---\n\n{value}"
+        return value
+    # An empty prompt must be seen as such, so blanks are not passed over here.
     if value is None and any(_find(theirs, place) is not None for place in places):
-        value = ""
-    fields = {**ours, "prompt": messages_of(value)}
-    if isinstance(passage, str) and isinstance(value, str) and passage.strip():
-        fields["prompt"] = f"{passage}\n\n---\n\n{value}"
-    if code is not None:
-        fields["language"] = code
-        if "id" in ours:
-            fields["id"] = f"{ours['id']}-{code}"
+        return ""
+    return messages_of(value)
+
+
+def _in_language(ours: Fields, prompt: object, code: str) -> dict[str, object]:
+    fields = {**ours, "prompt": prompt, "language": code}
+    if "id" in ours:
+        fields["id"] = f"{ours['id']}-{code}"
     return fields
 
 
 def _first(fields: Fields, places: tuple[str, ...]) -> object:
     for place in places:
-        value = _find(fields, place)
+        value = fields.get(place)
+        if value is None and "." in place:
+            value = _walk(fields, place.split("."))
         if isinstance(value, str):
             if value and not value.isspace():
                 return value

@@ -46,6 +46,7 @@ class PromptBuilder:
         self._line_of_id: dict[str, int] = {}
         self._unlabelled: list[int] = []
         self._built = 0
+        self._words: dict[object, str] = {}
         self._tag_tuples: dict[tuple[str, ...], tuple[str, ...]] = {}
         self._checks: dict[str, Callable[[object, str], object]] = {
             "id": self._own_id,
@@ -191,7 +192,9 @@ class PromptBuilder:
 
     def _label(self, value: object, _name: str) -> Label | None:
         if isinstance(value, str):
-            label = _LABELS.get(value if self._ours else value.strip().casefold())
+            label = _LABELS.get(value)
+            if label is None and not self._ours:
+                label = _LABELS.get(value.strip().casefold())
             if label is not None:
                 return label
         how = "" if self._ours else _MAP_LABELS
@@ -220,9 +223,12 @@ class PromptBuilder:
         return self._tag_tuples.setdefault(tags, tags)
 
     def _word(self, value: object, name: str) -> str | None:
-        # The same few words stand in thousands of prompts: keep each once.
+        # The same few words stand in thousands of prompts: check and keep each once.
+        known = self._words.get(value) if isinstance(value, str) else None
+        if known is not None:
+            return known
         text = self._text(value, name)
-        return None if text is None else intern(text)
+        return None if text is None else self._words.setdefault(text, intern(text))
 
     def _text(self, value: object, name: str) -> str | None:
         if isinstance(value, str):

@@ -94,7 +94,7 @@ class _Text:
         return self._text[self._at : self._at + 1]
 
     def value(self) -> object:
-        """Read the next value, whatever it is."""
+        """Read the next value, whatever it is; `line` is where it begins."""
         self.peek()
         try:
             value, self._at = self._decoder.raw_decode(self._text, self._at)
@@ -111,9 +111,8 @@ class _Text:
             self._take("]")
             return
         while True:
-            self.peek()
-            line = self.line
-            yield line, self.value()
+            value = self.value()
+            yield self.line, value
             if self._take(",", "]") == "]":
                 return
 

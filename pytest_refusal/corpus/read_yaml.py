@@ -22,7 +22,10 @@ DEEPEST = 64
 LARGEST_DOCUMENT = 5_000_000
 
 _CORE_TAGS = frozenset(
-    f"tag:yaml.org,2002:{name}" for name in ("str", "int", "float", "bool", "null", "map", "seq")
+    {
+        "!",
+        *(f"tag:yaml.org,2002:{n}" for n in ("str", "int", "float", "bool", "null", "map", "seq")),
+    }
 )
 _STRING = "tag:yaml.org,2002:str"
 _WORDS = {
@@ -46,20 +49,20 @@ def read_yaml(source: Source, dialect: Dialect) -> Sheet:
     """Read a list of prompts, or a document that has one.  Needs the extra `yaml`."""
     root = _Builder(_yaml()).build(source.whole(limit=LARGEST_BY_HAND))
     for number, key in enumerate(path := _path(dialect), start=1):
-        if not isinstance(root.value, dict) or key not in root.value:
+        if not isinstance(root, _Collection) or key not in root.members:
             where = quoted(".".join(path[:number]))
             raise UnreadableError(root.line, f"there is no {where}, which `records` names")
         root = root.members[key]
     if isinstance(root.value, list):
-        return sheet_of_list(Member(root.line, root.value, tuple(root.lines)))
-    if isinstance(root.value, dict) and not path:
-        return sheet_of_members(
-            {
-                key: Member(node.line, node.value, tuple(node.lines))
-                for key, node in root.members.items()
-            }
-        )
+        return sheet_of_list(_member(root))
+    if isinstance(root, _Collection) and not path:
+        return sheet_of_members({key: _member(node) for key, node in root.members.items()})
     raise UnreadableError(root.line, f"a list of prompts should be here, not {quoted(root.value)}")
+
+
+def _member(node: _Node) -> Member:
+    lines = tuple(node.lines) if isinstance(node, _Collection) else ()
+    return Member(node.line, node.value, lines)
 
 
 def _path(dialect: Dialect) -> list[str]:
@@ -76,19 +79,30 @@ def _yaml() -> Any:
 
 
 class _Node:
-    """A value and where it stands; collections also know their parts.
+    """A value and where it stands.
 
     size: how many values it comes to, itself included.
-    lines: where the elements of a list begin.  members: the values of a mapping, by key.
-    own: the keys that are not merged from elsewhere.  key: one that waits for its value.
     """
 
-    __slots__ = ("key", "line", "lines", "members", "own", "size", "value")
+    __slots__ = ("line", "size", "value")
 
     def __init__(self, line: int, value: object) -> None:
         self.line = line
         self.value = value
         self.size = 1
+
+
+class _Collection(_Node):
+    """A list or a mapping, and its parts.
+
+    lines: where the elements of a list begin.  members: the values of a mapping, by key.
+    own: the keys that are not merged from elsewhere.  key: one that waits for its value.
+    """
+
+    __slots__ = ("key", "lines", "members", "own")
+
+    def __init__(self, line: int, value: list[object] | dict[str, object]) -> None:
+        super().__init__(line, value)
         self.lines: list[int] = []
         self.members: dict[str, _Node] = {}
         self.own: set[str] = set()
@@ -100,7 +114,7 @@ class _Builder:
 
     def __init__(self, yaml: Any) -> None:
         self._yaml = yaml
-        self._open: list[_Node] = []
+        self._open: list[_Collection] = []
         self._anchors: dict[str, _Node] = {}
         self._unfinished: set[int] = set()
         self._root: _Node | None = None
@@ -111,16 +125,16 @@ class _Builder:
         for event in self._events(text):
             line = event.start_mark.line + 1
             match type(event).__name__:
+                case "ScalarEvent":  # ten times as many as of all others
+                    self._add(_Node(line, self._scalar(event, line)), event)
                 case "DocumentStartEvent":
                     documents += 1
                     if documents > 1:
                         raise UnreadableError(line, "a second document begins; one file is one")
-                case "ScalarEvent":
-                    self._add(_Node(line, self._scalar(event, line)), event)
                 case "SequenceStartEvent":
-                    self._begin(_Node(line, []), event)
+                    self._begin(_Collection(line, []), event)
                 case "MappingStartEvent":
-                    self._begin(_Node(line, {}), event)
+                    self._begin(_Collection(line, {}), event)
                 case "SequenceEndEvent" | "MappingEndEvent":
                     self._end()
                 case "AliasEvent":
@@ -141,7 +155,7 @@ class _Builder:
         except (RecursionError, UnicodeError) as error:
             raise UnreadableError(1, f"this is not YAML: {error}") from error
 
-    def _begin(self, node: _Node, event: Any) -> None:
+    def _begin(self, node: _Collection, event: Any) -> None:
         self._check_tag(event, node.line)
         if len(self._open) >= DEEPEST:
             raise UnreadableError(node.line, "lists or mappings are nested too deeply")
@@ -171,9 +185,9 @@ class _Builder:
         elif isinstance(parent.value, dict):
             self._add_member(parent, parent.value, node)
 
-    def _add_member(self, parent: _Node, members: dict[str, object], node: _Node) -> None:
+    def _add_member(self, parent: _Collection, members: dict[str, object], node: _Node) -> None:
         if parent.key is None:
-            if isinstance(node.value, list | dict):
+            if isinstance(node, _Collection):
                 raise UnreadableError(node.line, "a key must be a word")
             parent.key = node.value if isinstance(node.value, str) else quoted(node.value)
             if parent.key in parent.own and parent.key != "<<":
@@ -182,13 +196,13 @@ class _Builder:
             parent.own.add(parent.key)
             return
         key, parent.key = parent.key, None
-        if key == "<<" and isinstance(node.value, dict):
+        if key != "<<" or not isinstance(node.value, dict):
+            parent.members[key] = node
+            members[key] = node.value
+        elif isinstance(node, _Collection):
             merged = {k: v for k, v in node.members.items() if k not in parent.members}
-        else:
-            merged = {key: node}
-        for name, member in merged.items():
-            parent.members[name] = member
-            members[name] = member.value
+            parent.members |= merged
+            members |= {name: member.value for name, member in merged.items()}
 
     def _anchored(self, anchor: str, line: int) -> _Node:
         node = self._anchors.get(anchor)
@@ -205,10 +219,12 @@ class _Builder:
             return text  # in quotes, or said to be text
         if text in _WORDS:
             return _WORDS[text]
+        if text[-1].isalpha():
+            return text  # most words; no number ends so
         if _INTEGER.fullmatch(text):
             return int(text)
         return float(text) if _FLOAT.fullmatch(text) else text
 
     def _check_tag(self, event: Any, line: int) -> None:
-        if event.tag is not None and event.tag not in {*_CORE_TAGS, "!"}:
+        if event.tag is not None and event.tag not in _CORE_TAGS:
             raise UnreadableError(line, f"the tag {quoted(event.tag)} is not allowed")

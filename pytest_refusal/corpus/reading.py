@@ -141,10 +141,11 @@ class _FileReader:
         return Row(own.line, {**said, **own.fields}) if said else sheet.defaults
 
     def _keeps(self, fields: Mapping[str, object]) -> bool:
-        return all(
-            any(fnmatchcase(_word(fields.get(column)), pattern) for pattern in patterns)
-            for column, patterns in self._table.filter
-        )
+        for column, patterns in self._table.filter:
+            word = _word(fields.get(column))
+            if not any(fnmatchcase(word, pattern) for pattern in patterns):
+                return False
+        return True
 
     def _fault(self, line: int, what: str) -> None:
         self._faults.append(Fault(self._file.name, line, what))

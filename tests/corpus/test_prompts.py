@@ -1,13 +1,17 @@
 """What is checked of every prompt, whatever the format."""
 
+import hashlib
 import json
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pytest_refusal.corpus.loading import load_files
 from pytest_refusal.corpus.sources import find_corpora
+from pytest_refusal.prompt import Message, Role, conversation_sha256
 
 Write = Callable[[str, str | bytes], Path]
 FaultsOf = Callable[..., tuple[str, ...]]
@@ -184,3 +188,13 @@ def test_a_file_without_labels_is_one_fault_with_advice(faults_of: FaultsOf) -> 
     )
     (fault,) = faults_of(("c.toml", '\n[[prompt]]\nprompt = "x"\n'))
     assert fault.endswith('give it once, label = "unsafe" under [defaults]')
+
+
+ANY_TEXT = st.text(st.characters(exclude_categories=[]))  # lone surrogates and all
+
+
+@given(st.lists(st.tuples(st.sampled_from(Role), ANY_TEXT)))
+def test_the_hash_of_a_conversation_is_that_of_its_json(said: list[tuple[Role, str]]) -> None:
+    messages = [Message(role=role, content=content) for role, content in said]
+    written = json.dumps([[role.value, content] for role, content in said])
+    assert conversation_sha256(messages) == hashlib.sha256(written.encode()).hexdigest()
