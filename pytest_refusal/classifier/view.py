@@ -45,7 +45,13 @@ _REPORTING = frozenset(
 )
 _SUPPOSING = frozenset(["if", "when", "whenever", "unless", "whether"])
 # Before a word of reporting: the speaker reports what he says himself.
-_HIMSELF = frozenset({"to", "i", "must", "i'd", "would", "will", "should", "can"})
+_HIMSELF = frozenset({"to", "i", "me", "must", "i'd", "would", "will", "should", "can"})
+# Words of reporting that report nobody: they join two sentences, or name whose rules these are.
+_JOINING = re.compile(
+    r"(?:\bthat said,|[.!?] +that said\b|^\W*that said\b|\b(?:being|having) said\b"
+    r"|\b(?:this|that|which) (?:just |only |simply )?means?\b(?!:)|\byou(?:'ve)? asked\b"
+    r"|\b(?:my|our) (?:[\w-]+ ){1,2}says?\b)\W*(?:\w[\w'-]*\W*){0,2}$"
+)
 _TRANSLATED = re.compile(
     r"(?:\btranslat\w+[^.!?]{0,60}: *"
     r"|\b(?:in|into) (?:english|spanish|french|german|italian|portuguese|chinese|japanese|korean|"
@@ -177,12 +183,14 @@ def _dialogue(text: str) -> list[tuple[int, int]]:
 
 
 def _is_reported(before: str) -> bool:
-    words = before[-40:].split()[-3:]
-    for place, word in enumerate(words):
+    words = before[-40:].split()
+    for place in range(max(len(words) - 3, 0), len(words)):
+        word, previous = words[place], words[place - 1] if place else ""
         bare = word.strip(",:;\"'()")
-        if bare in _SUPPOSING or (
-            bare in _REPORTING and not (place and words[place - 1] in _HIMSELF)
-        ):
+        ends = {w[-1] for w in words[place:]}
+        if bare in _SUPPOSING and ends.isdisjoint(".!?,"):
+            return True
+        if bare in _REPORTING and previous not in _HIMSELF and previous not in _SUPPOSING:
             # Only within the sentence, and not far off.
-            return not any(w[-1] in ".!?" for w in words[place:])
+            return ends.isdisjoint(".!?") and _JOINING.search(before) is None
     return False
