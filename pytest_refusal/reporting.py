@@ -21,6 +21,7 @@ from pytest_refusal.protocols import Classifier, Policy
 from pytest_refusal.regression import rule_on_regression
 from pytest_refusal.report.baseline import Baseline
 from pytest_refusal.report.human_audit import read_labels
+from pytest_refusal.report.parameters import parameters_of
 from pytest_refusal.report.report import (
     AskingSummary,
     BaselineComparison,
@@ -90,6 +91,7 @@ def report_policy(
         reduced=sum(is_reduced(policy, prompt) for prompt in asked.values()),
         unused=policy.unused(prompts) if isinstance(policy, RecordedPolicy) else (),
         asking=None if meter is None else AskingSummary.of(meter),
+        parameters=parameters_of(policy),
     )
 
 

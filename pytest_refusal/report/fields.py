@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping
 from enum import StrEnum
@@ -106,6 +107,16 @@ class Fields:
         """Read an object."""
         return Fields(self._plain.get(key), self._source, self._place(key), self._faults)
 
+    def optional_object(self, key: str) -> Mapping[str, object] | None:
+        """Read an object of anything that JSON has; None where it is null or left out."""
+        value = self._plain.get(key)
+        if value is None:
+            return None
+        if isinstance(value, dict) and _is_json(value):
+            return value
+        self._wrong(key, "an object without NaN and infinities")
+        return None
+
     def tables(self, key: str) -> tuple[Fields, ...]:
         """Read a list of objects."""
         place = self._place(key)
@@ -174,6 +185,14 @@ class Fields:
 
 def _is_number(value: object) -> TypeGuard[float]:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _is_json(value: object) -> bool:
+    try:
+        json.dumps(value, allow_nan=False)
+    except ValueError:
+        return False
+    return True
 
 
 def _shown(value: object) -> str:

@@ -128,6 +128,7 @@ def _policy(fields: Fields) -> PolicyReport:
         ),
         reduced=fields.whole("reduced_to_last_message"),
         unused=fields.texts("unused_recordings"),
+        parameters=fields.optional_object("parameters"),
         asking=_asking(fields.table("asking")) if fields.has("asking") else None,
         baseline=None if fields.is_null("baseline") else _baseline(fields.table("baseline")),
         audit=None if fields.is_null("audit") else audit_from(fields.table("audit")),

@@ -115,6 +115,7 @@ class PolicyReport:
     saw only the last message.  unused: recorded responses that fit no prompt, by name.
     audit: what people who read responses say; None without their labels.
     asking: what requests and a recording took; None where there were none.
+    parameters: with what a policy behind a network was asked, as plain JSON; None for others.
     """
 
     policy: str
@@ -131,6 +132,7 @@ class PolicyReport:
     reduced: int = 0
     unused: tuple[str, ...] = ()
     asking: AskingSummary | None = None
+    parameters: Mapping[str, object] | None = None
     baseline: BaselineComparison | None = None
     audit: AuditFindings | None = None
 

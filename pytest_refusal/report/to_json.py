@@ -124,6 +124,7 @@ def _plain_policy(policy: PolicyReport) -> dict[str, object]:
         "needed_reruns": policy.reran,
         "reduced_to_last_message": policy.reduced,
         "unused_recordings": list(policy.unused),
+        "parameters": None if policy.parameters is None else dict(policy.parameters),
         "asking": _plain(policy.asking),
         "skipped": [{**_plain_trial(s.trial), "why": s.why} for s in policy.skipped],
         "not_run": [_plain_trial(trial) for trial in policy.not_run],

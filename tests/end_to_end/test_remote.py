@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import pytest
 
 REFUSES, ANSWERS = "I'm sorry, but I can't help with that.", "Sure, here is what you need to know."
+CANARY = "sk-canary-7f3a9c2e41d8b6"
 XDIST = pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["one-process", "xdist"])
 
 
@@ -256,6 +258,46 @@ def test_samples_are_items_of_their_own(
     assert len(model_server.requests) == 12
 
 
+@XDIST
+def test_what_was_sent_beside_the_prompts_is_in_the_report(
+    project: Any, model_server: Any, monkeypatch: Any, workers: tuple[str, ...]
+) -> None:
+    monkeypatch.setenv("KEY", CANARY)
+    model_server.script = lambda body, number: good(model_server, body)
+    tables = "".join(
+        f"""
+[tool.pytest-refusal.policies.{name}]
+type = "openai"
+base_url = "{model_server.url.replace("//", "//user:sesame-open@")}/v1?token={CANARY}"
+model = "m"
+api_key_env = "KEY"
+{more}
+"""
+        for name, more in (
+            ("lax", 'extra = { safety = "off" }'),
+            ("tight", f'extra = {{ safety = "on", by = "{CANARY}", nan = nan }}'),
+            ("told", 'system = "Be brief."\ntemperature = 0.5\nconfidence = "second_turn"'),
+        )
+    )
+    project.write_file(
+        "pyproject.toml", '[tool.pytest-refusal]\ncorpus = "prompts.toml"\n' + tables
+    )
+    ran = project.run("--refusal-policy=lax,tight,told,bot:good", *workers)
+    assert ran.exit_status == 0
+    common = {"api": "openai", "model": "m", "url": f"{model_server.url}/v1/chat/completions"}
+    assert [policy["parameters"] for policy in ran.report["policies"]] == [
+        common | {"extra": {"safety": "off"}},
+        common | {"extra": {"safety": "on", "by": "[hidden]", "nan": "NaN"}},
+        common
+        | {
+            "system_sha256": hashlib.sha256(b"Be brief.").hexdigest(),
+            "temperature": 0.5,
+            "confidence": "second_turn",
+        },
+        None,
+    ]
+
+
 def test_an_item_of_a_sample_can_be_run_again_alone(staging: Any, model_server: Any) -> None:
     model_server.script = lambda body, number: model_server.says(ANSWERS)
     ran = staging.run("--refusal-policy=staging", "--refusal-samples=2", "-k", "bad-1")
@@ -287,9 +329,6 @@ def test_async_functions_are_asked_ahead(project: Any) -> None:
     ran = project.run("prompts.toml", "--refusal-policy=later:answer", "-s", fresh=True)
     assert ran.exit_status == 0
     assert "most at once 4" in ran.stdout
-
-
-CANARY = "sk-canary-7f3a9c2e41d8b6"
 
 
 @XDIST

@@ -270,7 +270,8 @@ def make_rich() -> Report:
         why_not="partial run: 1 of 9",
         collected=9,
     )
-    return a_report(partial)
+    parameters = {"api": "openai", "model": "m-2", "extra": {"safety": ["off", None, 0.5]}}
+    return a_report(replace(partial, parameters=parameters))
 
 
 def make_baseline() -> Report:

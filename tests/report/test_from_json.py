@@ -83,6 +83,16 @@ OUTCOME = ("policies", 0, "outcomes", 1)
             99,
             "r.json: policies[0].gate.rulings[0].rate.numerator is 99, more than",
         ),
+        (
+            ("policies", 0, "parameters"),
+            "m-2",
+            "r.json: policies[0].parameters must be an object",
+        ),
+        (
+            ("policies", 0, "parameters"),
+            {"temperature": float("nan")},
+            "r.json: policies[0].parameters must be an object without NaN",
+        ),
     ],
     ids=lambda value: ".".join(map(str, value)) if isinstance(value, tuple) else None,
 )
