@@ -16,7 +16,7 @@ from pytest_refusal import foreign
 from pytest_refusal.errors import ClassifierError, RefusalError, SettingsError
 from pytest_refusal.protocols import Classifier, Policy
 from pytest_refusal.settings import TABLE, Settings
-from pytest_refusal.table_reader import closest
+from pytest_refusal.table_reader import TableReader, closest
 
 if TYPE_CHECKING:
     from pytest_refusal.policy.tables import PolicyTable
@@ -86,7 +86,9 @@ def _build_policy(
     )
 
 
-def _build_by_spec(spec: str, name: str, settings: Settings, *, offline: bool) -> Policy:
+def _build_by_spec(
+    spec: str, name: str, settings: Settings, *, offline: bool, threads: int | None = None
+) -> Policy:
     kind, _, rest = spec.partition(":")
     if kind in _REMOTE and kind != "http" and rest:
         from pytest_refusal.policy.tables import model_from_spec
@@ -98,7 +100,7 @@ def _build_by_spec(spec: str, name: str, settings: Settings, *, offline: bool) -
         from pytest_refusal.policy.recorded import RecordedPolicy
 
         return RecordedPolicy.read(settings.base / rest, name=name)
-    return _wrapped(_load(spec, settings), name)
+    return _wrapped(_load(spec, settings), name, threads)
 
 
 def known_policies(settings: Settings, hooked: Mapping[str, object]) -> tuple[str, ...]:
@@ -186,10 +188,20 @@ def _load_classifier(spec: str, settings: Settings) -> object:
         raise SettingsError([f"{where}: {spec!r} failed: {foreign.describe(error)}"]) from error
 
 
-def _wrapped(thing: object, name: str) -> Policy:
-    from pytest_refusal.policy.function import policy_from
+def _wrapped(thing: object, name: str, threads: int | None = None) -> Policy:
+    """Make a policy of a callable, on threads if the configuration or the callable asks for it."""
+    from pytest_refusal.policy.function import policy_from, threads_of
 
-    return policy_from(thing, name=name)
+    policy = policy_from(thing, name=name)
+    threads = threads or threads_of(thing, name=name)
+    if threads == 0:
+        return policy
+    from pytest_refusal.execution.asking import is_async
+    from pytest_refusal.execution.threads import ThreadedPolicy
+
+    if is_async(policy):
+        raise SettingsError([f"policy {name!r}: threads are for sync callables; it is async"])
+    return ThreadedPolicy(policy, threads=threads)
 
 
 def _load(spec: str, settings: Settings) -> object:
@@ -211,19 +223,17 @@ def _configured_policy(
         known = ", ".join(f'"{kind}"' for kind in kinds)
         hint = closest(kind, kinds) if isinstance(kind, str) else ""
         raise SettingsError([f"{where}.type: must be one of {known}, not {kind!r}{hint}"])
-    key = _OPTION_OF[kind]
-    value = options.get(key)
-    faults = [
-        f"{where}.{other}: unknown key{closest(other, (key,))} (known keys: type, {key})"
-        for other in options
-        if other not in ("type", key)
-    ]
-    if not isinstance(value, str) or not value:
-        faults.append(f"{where}.{key}: must be a text, not {value!r}")
-    if faults:
-        raise SettingsError(faults)
+    reader = TableReader(options, where)
+    reader.text("type")
+    value = reader.text(_OPTION_OF[kind], needed=True)
+    threads = None
+    if kind == "function":
+        threads = reader.integer("threads", None, low=1, high=1000)
+    reader.refuse_unknown()
+    if reader.faults:
+        raise SettingsError(reader.faults)
     spec = f"recorded:{value}" if kind == "recorded" else str(value)
-    return _build_by_spec(spec, name, settings, offline=offline)
+    return _build_by_spec(spec, name, settings, offline=offline, threads=threads)
 
 
 def _configured_remote(

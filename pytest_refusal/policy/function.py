@@ -18,6 +18,8 @@ from pytest_refusal.response import Response
 # Requests of a coroutine function under way: up to twice this, see `execution/prefetch.py`.
 _CONCURRENCY = 4
 
+_MOST_THREADS = 1000
+
 __all__ = ["FunctionPolicy", "InvalidResponseError", "load_function", "policy_from"]
 
 
@@ -111,6 +113,21 @@ def policy_from(thing: object, *, name: str) -> Policy:
     if isinstance(thing, Policy) and not inspect.isclass(thing):
         return thing
     return FunctionPolicy.of(thing, name=name)
+
+
+def threads_of(thing: object, *, name: str) -> int:
+    """Return how many threads may call `thing` at a time, as its `refusal_threads` says; else 0.
+
+    Raises PolicyError for what is no number of threads.
+    """
+    try:
+        told = inspect.getattr_static(getattr(thing, "__func__", thing), "refusal_threads", 0)
+    except Exception:  # somebody else's code looks for attributes
+        return 0
+    if type(told) is not int or not 0 <= told <= _MOST_THREADS:
+        msg = f"policy {name!r}: refusal_threads must be a number from 0 to {_MOST_THREADS}"
+        raise PolicyError(msg)
+    return told
 
 
 def _parameter(function: Callable[..., object], name: str) -> inspect.Parameter | None:

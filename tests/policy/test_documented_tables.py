@@ -16,6 +16,7 @@ TABLES = {
     name: table
     for block in re.findall(r"^```toml\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
     for name, table in tomllib.loads(block)["tool"]["pytest-refusal"]["policies"].items()
+    if table["type"] != "function"
 }
 
 
