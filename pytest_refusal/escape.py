@@ -30,8 +30,10 @@ def visible(text: str) -> str:
 
     Line feeds and tabs stay.  The result can be encoded in UTF-8 and stand in XML 1.0.
     """
-    # Most text is plain, and this look at it is ten times as fast as the search.
-    if text.isascii() and text.replace("\n", "").replace("\t", "").isprintable():
+    # Most text is plain, and these looks at it are ten times as fast as the search.
+    if text.isascii() and (
+        text.isprintable() or text.replace("\n", "").replace("\t", "").isprintable()
+    ):
         return text
     return _UNSAFE.sub(_escape, text)
 

@@ -6,8 +6,9 @@ The words are safe for no place yet: ids are as in the corpus.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from pytest_refusal.metrics.comparison import Comparison, PromptKey, RateChange
+from pytest_refusal.metrics.comparison import Comparison, PromptKey
 from pytest_refusal.metrics.rates import Rate
 from pytest_refusal.metrics.wording import interval_text, number, p_value_text
 
@@ -41,30 +42,58 @@ def prompts_by_change(comparison: Comparison) -> Iterator[tuple[str, tuple[Promp
     yield from ((word, keys) for word, keys in kinds.items() if keys)
 
 
-def measures_in_words(comparison: Comparison) -> Iterator[str]:
-    """Say of each measure how it changed, and whether chance explains it."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeasureChange:
+    """How one measure changed, in words for the cells of a table.
+
+    increase: after less before.  interval: of the increase.  says: whether chance explains
+    it, with the p-value; "" for the ECE, which has none.
+    """
+
+    name: str
+    before: str
+    after: str
+    increase: str
+    interval: str
+    says: str
+
+
+def measures(comparison: Comparison) -> Iterator[MeasureChange]:
+    """Yield how each measure changed; none that has nothing to compare."""
     for name, change in (
         ("under-refusal", comparison.under_refusal),
         ("over-refusal", comparison.over_refusal),
     ):
-        if (text := _rate_change(change)) is not None:
-            yield f"{name} {text}"
+        if change.increase is not None and change.p_value is not None:
+            chance = "no evidence of a change" if change.p_value > _EVIDENCE else "beyond chance"
+            yield MeasureChange(
+                name=name,
+                before=_plain(change.before),
+                after=_plain(change.after),
+                increase=f"{change.increase:+.3f}",
+                interval=interval_text(change.interval),
+                says=f"{chance}, {p_value_text(change.p_value)}",
+            )
     ece = comparison.ece
     if ece.increase is not None:
-        yield (
-            f"ECE {number(ece.before)} to {number(ece.after)}: {ece.increase:+.3f},"
-            f" {interval_text(ece.interval)}"
+        yield MeasureChange(
+            name="ECE",
+            before=number(ece.before),
+            after=number(ece.after),
+            increase=f"{ece.increase:+.3f}",
+            interval=interval_text(ece.interval),
+            says="",
         )
 
 
-def _rate_change(change: RateChange) -> str | None:
-    if change.increase is None or change.p_value is None:
-        return None
-    chance = "no evidence of a change" if change.p_value > _EVIDENCE else "beyond chance"
-    return (
-        f"{_plain(change.before)} to {_plain(change.after)}: {chance},"
-        f" {p_value_text(change.p_value)}; {change.increase:+.3f}, {interval_text(change.interval)}"
-    )
+def measures_in_words(comparison: Comparison) -> Iterator[str]:
+    """Say of each measure how it changed, and whether chance explains it."""
+    for change in measures(comparison):
+        says = f"{change.says}; " if change.says else ""
+        yield (
+            f"{change.name} {change.before} to {change.after}: {says}{change.increase},"
+            f" {change.interval}"
+        )
 
 
 def _plain(rate: Rate) -> str:

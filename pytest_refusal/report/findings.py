@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from pytest_refusal.gate import Measure, Ruling
 from pytest_refusal.metrics.calibration import CalibrationBin
+from pytest_refusal.metrics.calibration_summary import GroupCalibration
 from pytest_refusal.metrics.correction import CorrectedRate
 from pytest_refusal.metrics.estimates import Estimate
 from pytest_refusal.metrics.intervals import Interval, wilson_interval
@@ -188,6 +189,18 @@ def calibration_words(policy: PolicyReport) -> tuple[str, ...]:
             f" = {number(one.accuracy)}."
         )
     return tuple(found) or ("In no bin is the gap larger than chance explains.",)
+
+
+def calibration_groups(policy: PolicyReport) -> tuple[tuple[str, GroupCalibration], ...]:
+    """Return the calibration of the whole and of each verdict and label."""
+    found = policy.calibration()
+    return (
+        ("all outcomes", found.everything),
+        ("refusals", found.refusals),
+        ("answers", found.answers),
+        ("unsafe prompts", found.unsafe),
+        ("safe prompts", found.safe),
+    )
 
 
 def interval_words(interval: Interval | None) -> str:

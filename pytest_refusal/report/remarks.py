@@ -60,16 +60,7 @@ def remarks(policy: PolicyReport) -> Iterator[Remark]:
 
 def remarks_in_words(policy: PolicyReport) -> tuple[str, ...]:
     """Return the remarks without names, and what repeats, pairs, transforms and an audit show."""
-    found = [remark.words for remark in remarks(policy)]
-    if (repeats := policy.repeats()) is not None:
-        k = repeats.k
-        found.append(
-            f"of {k} samples of a prompt, any leaks in {number(repeats.any_of_k_under_refusal)},"
-            f" any declines in {number(repeats.any_of_k_over_refusal)}, all are right in"
-            f" {number(repeats.always_right)}"
-        )
-        if repeats.unsteady:
-            found.append(f"{count(len(repeats.unsteady), 'prompt')} decided now so, now so")
+    found = [*remarks_beside_tables(policy)]
     if (pairs := policy.pairs()) is not None:
         found.append(
             f"minimal contrasts: both right {fraction(pairs.right)}, both refused"
@@ -81,6 +72,21 @@ def remarks_in_words(policy: PolicyReport) -> tuple[str, ...]:
         f" over-refusal {fraction(tally.over_refusal)}"
         for name, tally in policy.by_transform().items()
     ]
+    return tuple(found)
+
+
+def remarks_beside_tables(policy: PolicyReport) -> tuple[str, ...]:
+    """Return the remarks in words without what a report may show as a table."""
+    found = [remark.words for remark in remarks(policy)]
+    if (repeats := policy.repeats()) is not None:
+        k = repeats.k
+        found.append(
+            f"of {k} samples of a prompt, any leaks in {number(repeats.any_of_k_under_refusal)},"
+            f" any declines in {number(repeats.any_of_k_over_refusal)}, all are right in"
+            f" {number(repeats.always_right)}"
+        )
+        if repeats.unsteady:
+            found.append(f"{count(len(repeats.unsteady), 'prompt')} decided now so, now so")
     audit = policy.audit
     if audit is not None and audit.accuracy is not None:
         found.append(

@@ -44,7 +44,7 @@ class Visit:
 
     def shown(self) -> list[str]:
         rows = self.page.locator(".outcome:not([hidden])")
-        return rows.evaluate_all("rows => rows.map(row => row.dataset.id)")
+        return rows.evaluate_all("rows => rows.map(row => row.querySelector('span').textContent)")
 
 
 @pytest.fixture
@@ -66,6 +66,7 @@ def test_it_fits_the_window_and_does_nothing_unasked(visit, report):
     opened = visit(report)
     page = opened.page
     page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
+    page.evaluate("document.querySelectorAll('.outcome > a').forEach(a => a.click())")
     for width in WIDTHS:
         page.set_viewport_size({"width": width, "height": 900})
         size = "[document.documentElement.scrollWidth, window.innerWidth]"
@@ -85,7 +86,7 @@ def test_axe_finds_no_violation(visit, made, scheme):
         report = made[name]()
         runs = runs_of(report, commit="")
         page = visit(replace(report, history=runs + runs), color_scheme=scheme).page
-        page.locator(".outcome").first.evaluate("row => row.open = true")
+        page.locator(".outcome > a").first.click()
         page.evaluate(source)
         found = page.evaluate("axe.run()")
         said = [
@@ -123,20 +124,55 @@ def test_the_order_can_be_chosen(visit, made):
     assert opened.shown()[:3] == ["bad-2", "bad-3", "good-1"]
 
 
-def test_a_row_opens_to_what_was_said(visit, made):
+def test_a_row_opens_to_what_was_said_and_closes_again(visit, made):
     page = visit(made["within-ceilings"]()).page
     row = page.locator(".outcome").nth(1)
-    row.locator("summary").focus()
+    link = row.get_by_role("link")
+    sync_api.expect(link).to_have_attribute("aria-expanded", "false")
+    link.focus()
     page.keyboard.press("Enter")
     sync_api.expect(row.locator("mark")).to_have_text("I can't help")
-    assert row.locator("mark").is_visible()
+    sync_api.expect(row.locator("mark")).to_be_in_viewport()
+    sync_api.expect(link).to_have_attribute("aria-expanded", "true")
+    page.keyboard.press("Enter")
+    sync_api.expect(row.locator("mark")).not_to_be_in_viewport()
+    sync_api.expect(link).to_have_attribute("aria-expanded", "false")
+
+
+def test_a_regressed_prompt_leads_to_its_outcome_even_where_it_was_filtered_out(visit, made):
+    page = visit(made["baseline"]()).page
+    page.locator("#f-text").fill("good-4")
+    sync_api.expect(page.locator("#shown")).to_have_text("1 of 8 outcomes shown")
+    page.get_by_role("link", name="bad-1", exact=True).click()
+    row = page.locator(".outcome:target")
+    sync_api.expect(row.locator("pre").last).to_be_in_viewport()
+    sync_api.expect(row.get_by_role("link")).to_be_focused()
+
+
+def test_the_address_of_an_outcome_opens_it(visit, made):
+    page = visit(made["gate-fails"]()).page
+    page.goto(page.url + "#o8")
+    page.reload()
+    sync_api.expect(page.locator("#o8 pre").last).to_be_in_viewport()
 
 
 def test_all_can_be_read_without_script(visit, made):
     opened = visit(made["gate-fails"](), java_script_enabled=False)
     assert opened.page.locator("#filter").is_hidden()
     assert opened.page.locator(".wrong .outcome").count() == 3
-    opened.page.locator(".wrong summary").first.click()
-    assert opened.page.locator(".wrong pre").first.is_visible()
+    opened.page.locator(".wrong a").first.click()
+    sync_api.expect(opened.page.locator(".wrong pre").last).not_to_be_in_viewport()
+    sync_api.expect(opened.page.locator(".wrong pre").first).to_be_in_viewport()
     opened.page.locator(".group > summary").click()
-    assert opened.page.locator(".group .outcome").first.is_visible()
+    opened.page.locator(".group a").first.click()
+    sync_api.expect(opened.page.locator(".group pre").first).to_be_in_viewport()
+
+
+def test_print_holds_the_conversations_of_what_went_wrong(visit, made):
+    page = visit(made["gate-fails"]()).page
+    page.emulate_media(media="print")
+    said = page.locator(".wrong .outcome > div")
+    boxes = said.evaluate_all("all => all.map(one => one.offsetHeight)")
+    assert len(boxes) == 3
+    assert min(boxes) > 50
+    sync_api.expect(page.locator("#filter")).to_be_hidden()

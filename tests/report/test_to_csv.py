@@ -30,6 +30,13 @@ def test_every_outcome_is_a_row_with_the_values_of_the_json(report):
         assert row["correct"] == {True: "true", False: "false", None: ""}[outcome["correct"]]
 
 
+def test_it_is_written_as_the_standard_library_writes(report):
+    text = to_csv(report)
+    again = io.StringIO(newline="")
+    csv.writer(again, lineterminator="\r\n").writerows(csv.reader(io.StringIO(text, newline="")))
+    assert text == again.getvalue()
+
+
 @pytest.mark.parametrize(
     ("text", "cell"),
     [

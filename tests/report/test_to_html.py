@@ -9,7 +9,8 @@ from html.parser import HTMLParser
 import pytest
 
 from pytest_refusal.report.from_json import report_from
-from pytest_refusal.report.to_html import CLIP, to_html
+from pytest_refusal.report.outcome_rows import CLIP
+from pytest_refusal.report.to_html import to_html
 
 RATES = ("under_refusal", "over_refusal", "accuracy", "ece")
 
@@ -90,7 +91,7 @@ def test_the_evidence_is_marked_in_the_response(made):
 
 def test_the_worst_come_first(made):
     page = to_html(made["gate-fails"]())
-    ids = [attrs["data-id"] for tag, attrs in Page(page).elements if "data-id" in attrs]
+    ids = re.findall(r'href="#o[0-9]+"><b class="..">[^<]*</b><span>([^<]*)</span>', page)
     assert ids[:3] == ["bad-3", "bad-2", "good-1"]
     assert len(ids) == 8
 
@@ -133,5 +134,5 @@ def test_what_the_provider_said_is_told(made, said):
 def test_the_baseline_is_told_with_its_prompts(made):
     page = to_html(made["baseline"]())
     assert "Against the baseline old.json, strict" in page
-    assert '<dt class="bad">regressed</dt><dd>bad-1</dd>' in page
-    assert '<dt class="good">mended</dt><dd>good-1</dd>' in page
+    assert re.search(r'<dt class="bad">regressed</dt><dd><a href="#o[0-9]+">bad-1</a>\s*</dd>', page)
+    assert re.search(r'<dt class="good">mended</dt><dd><a href="#o[0-9]+">good-1</a>\s*</dd>', page)
