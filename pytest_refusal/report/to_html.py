@@ -28,6 +28,7 @@ from pytest_refusal.verdict import VerdictKind
 #: Lines of the history: what came before cannot be told apart in the plot.
 MOST_RUNS = 200
 
+
 def write_html(report: Report, path: Path, *, redact: bool = False) -> None:
     """Write the page to `path`."""
     write_atomically(path, to_html(report, redact=redact))

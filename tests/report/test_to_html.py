@@ -134,5 +134,7 @@ def test_what_the_provider_said_is_told(made, said):
 def test_the_baseline_is_told_with_its_prompts(made):
     page = to_html(made["baseline"]())
     assert "Against the baseline old.json, strict" in page
-    assert re.search(r'<dt class="bad">regressed</dt><dd><a href="#o[0-9]+">bad-1</a>\s*</dd>', page)
+    assert re.search(
+        r'<dt class="bad">regressed</dt><dd><a href="#o[0-9]+">bad-1</a>\s*</dd>', page
+    )
     assert re.search(r'<dt class="good">mended</dt><dd><a href="#o[0-9]+">good-1</a>\s*</dd>', page)
