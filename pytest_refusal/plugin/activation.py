@@ -34,6 +34,7 @@ from pytest_refusal.plugin.live_line import LiveLine, wants_live_line
 from pytest_refusal.plugin.outcome_reports import OutcomeReports, SafeReasons
 from pytest_refusal.plugin.own_tests import OwnTests
 from pytest_refusal.plugin.project_file import ProjectTable
+from pytest_refusal.plugin.report_paths import corpora_overwritten, requested_reports
 from pytest_refusal.plugin.run import RUN, CorpusPart, Run, is_worker
 from pytest_refusal.plugin.session import RefusalSession
 from pytest_refusal.plugin.sharing import SharedOutcomes
@@ -45,7 +46,6 @@ from pytest_refusal.protocols import Classifier, Policy
 from pytest_refusal.registry import build_classifier, build_policies, known_policies
 from pytest_refusal.report.baseline import Baseline, read_baselines
 from pytest_refusal.report.history import check_history
-from pytest_refusal.report.writing import check_path
 from pytest_refusal.reporting import policy_notes
 from pytest_refusal.settings import TABLE, Overrides, Settings, read_settings
 from pytest_refusal.table_reader import closest
@@ -121,8 +121,7 @@ def _prepare(config: pytest.Config, project: ProjectTable, how: AskingOptions) -
     with _gathering(faults):
         labels = labels_given(config, settings)
     faults += _unknown_policies(settings, hooked)
-    reports = tuple(config.invocation_params.dir / path for path in option.refusal_report)
-    faults += [fault for path in reports if (fault := check_path(path)) is not None]
+    reports = requested_reports(config, faults)
     history = option.refusal_history and config.invocation_params.dir / option.refusal_history
     faults += check_history(history) if history else ()
     audit = requested_audit(config, reports, faults)
@@ -134,6 +133,7 @@ def _prepare(config: pytest.Config, project: ProjectTable, how: AskingOptions) -
     files = arguments.files or configured
     # A ceiling holds for all that is configured, also where the arguments name less.
     named = configured if settings.corpus_entries else ()
+    faults += corpora_overwritten(reports, (file.path for file in (*files, *named)))
     loaded = Loaded(prompts=(), notes=())
     with _gathering(faults):
         loaded = load(tuple(dict.fromkeys((*files, *named))))

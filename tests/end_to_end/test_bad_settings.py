@@ -361,6 +361,20 @@ OPTIONS = [
     option(
         "report that is a folder", STRICT, "--refusal-report=folder.json", says=("is a folder",)
     ),
+    Case(
+        "report in the place of a corpus",
+        ("corpus.json: is a corpus of this run, which would be overwritten",),
+        settings='corpus = "corpus.json"',
+        args=(STRICT, "--refusal-report=corpus.json"),
+        files=(("corpus.json", '[{"prompt": "Q?", "label": "safe"}]'),),
+    ),
+    option(
+        "report in the place of labels",
+        STRICT,
+        "--refusal-labels=labels.csv",
+        "--refusal-report=labels.csv",
+        says=("labels.csv: holds the labels of people, which would be overwritten",),
+    ),
     option(
         "report below a file", STRICT, "--refusal-report=bot.py/r.json", says=("bot.py/r.json",)
     ),

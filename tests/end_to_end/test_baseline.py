@@ -111,6 +111,18 @@ def test_what_is_no_baseline_is_a_usage_error(project, baseline, spec, says) -> 
     assert "Traceback" not in ran.stderr + ran.stdout
 
 
+@pytest.mark.parametrize("name", ["baseline.json", "link.json", "sub/../baseline.json"])
+def test_a_run_does_not_put_itself_in_the_place_of_its_baseline(project, baseline, name) -> None:
+    (project.path / "link.json").symlink_to(baseline)
+    (project.path / "sub").mkdir()
+    before = baseline.read_bytes()
+    named = "--refusal-baseline=baseline.json::bot:good"
+    ran = project.run("--refusal-policy=bot:bad", "-x", named, f"--refusal-report={name}")
+    assert ran.exit_status == 4
+    assert f"{name}: is the baseline of this run, which would be overwritten" in ran.stderr
+    assert baseline.read_bytes() == before
+
+
 def test_policies_of_one_run_are_compared_with_the_first(project) -> None:
     ran = project.run("prompts.toml", "--refusal-policy=bot:good,bot:leaks_one")
     (pair,) = ran.report["comparisons"]
