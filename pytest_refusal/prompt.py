@@ -96,6 +96,16 @@ class Prompt:
         return conversation_sha256(self.messages)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfidenceQuestion(Prompt):
+    """A prompt of our own: how likely is it that a decision was right?
+
+    by_token: to be answered by one token, yes or no, whose probability is what is wanted.
+    """
+
+    by_token: bool = False
+
+
 def conversation_sha256(messages: Iterable[Message]) -> str:
     """Hash messages, in hexadecimal; equal only for equal conversations."""
     # A list of [role, content] as ASCII JSON, which holds what UTF-8 cannot, such as a lone

@@ -267,6 +267,7 @@ def _remote(table: PolicyTable, settings: Settings, *, offline: bool) -> Policy:
         concurrency=transport.concurrency,
         timeout_s=transport.timeout_s,
         asks_confidence=table.asks_confidence,
+        asks_by_token=table.asks_by_token,
         tariff=tariff,
     )
 

@@ -210,6 +210,11 @@ class RecordingPolicy:
         """Whether a second request asks for the confidence."""
         return bool(getattr(self.policy, "asks_confidence", False))
 
+    @property
+    def asks_by_token(self) -> bool:
+        """Whether that request is answered by the probability of a token."""
+        return bool(getattr(self.policy, "asks_by_token", False))
+
     def respond(self, prompt: Prompt, *, sample: int) -> Response | Awaitable[Response]:
         """Replay, or ask and record; raises NotInRecordingError where neither is possible."""
         key = key_of(self.policy, prompt, sample)

@@ -38,6 +38,7 @@ class RetryingPolicy:
         concurrency: int = 8,
         timeout_s: float | None = None,
         asks_confidence: bool = False,
+        asks_by_token: bool = False,
         tariff: Tariff | None = None,
         budget: Budget | None = None,
         randomness: random.Random | None = None,
@@ -46,6 +47,7 @@ class RetryingPolicy:
         self.concurrency = concurrency
         self.timeout_s = timeout_s
         self.asks_confidence = asks_confidence
+        self.asks_by_token = asks_by_token
         self.budget = budget or Budget()
         self.meter = Meter()
         self.breaker = Breaker(policy.name)

@@ -112,7 +112,11 @@ class Asking:
                 continue
             noun = "call" if calls == 1 else "calls"
             each = f" in each of {processes} processes" if processes > 1 else ""
-            yield f"refusal: {calls} {noun} to {one_line(name, 60)}, {at_a_time} at a time{each}"
+            doubled = getattr(self.asker.policies[name], "asks_confidence", False)
+            yield (
+                f"refusal: {calls} {noun} to {one_line(name, 60)}, {at_a_time} at a time{each}"
+                + ("; one more for each prompt asks for the confidence" if doubled else "")
+            )
 
     def close(self) -> None:
         """Cancel what is under way and close what is open."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pytest_refusal.errors import PolicyError
 from pytest_refusal.policy.digging import count, dig, items, joined_texts, pairs, text, word
+from pytest_refusal.policy.token_confidence import ALTERNATIVES, share_of_yes
 from pytest_refusal.policy.wire import (
     Request,
     Sampling,
@@ -15,7 +16,7 @@ from pytest_refusal.policy.wire import (
     model_fingerprint,
     split_system,
 )
-from pytest_refusal.prompt import Prompt, Role
+from pytest_refusal.prompt import ConfidenceQuestion, Prompt, Role
 from pytest_refusal.response import Block, FilterStage, Response, Usage
 
 _KNOWN_PARTS = frozenset({"text", "functionCall", "thought", "thoughtSignature"})
@@ -67,6 +68,8 @@ class GeminiContent:
         config = {name: value for name, value in wanted.items() if value is not None}
         if isinstance(own_config, Mapping):
             config.update(own_config)
+        if isinstance(prompt, ConfidenceQuestion) and prompt.by_token:
+            config |= {"maxOutputTokens": 1, "responseLogprobs": True, "logprobs": ALTERNATIVES}
         body: dict[str, object] = {
             "contents": [
                 {
@@ -88,7 +91,16 @@ class GeminiContent:
 
     def response(self, body: object) -> Response:
         """Read a response; raises PolicyError if there is neither a candidate nor a block."""
-        return read_content(body)
+        response = read_content(body)
+        chosen = dig(body, "candidates", 0, "logprobsResult", "topCandidates", 0)
+        asked_for = dig(dict(self.sampling.extra), "generationConfig", "responseLogprobs")
+        if isinstance(chosen, dict) and asked_for is None:
+            tokens = (
+                (dig(one, "token"), dig(one, "logProbability"))
+                for one in items(chosen, "candidates")
+            )
+            response = replace(response, confidence=share_of_yes(tokens))
+        return response
 
 
 def read_content(body: object) -> Response:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from pytest_refusal.errors import PolicyError
 from pytest_refusal.policy.digging import count, dig, items, joined_texts, pairs, text, word
+from pytest_refusal.policy.token_confidence import ALTERNATIVES, share_of_yes
 from pytest_refusal.policy.wire import (
     Request,
     Sampling,
@@ -18,7 +19,7 @@ from pytest_refusal.policy.wire import (
     messages_with_system,
     model_fingerprint,
 )
-from pytest_refusal.prompt import Prompt
+from pytest_refusal.prompt import ConfidenceQuestion, Prompt
 from pytest_refusal.response import Block, FilterStage, Response, Usage
 
 # Codes of errors that are decisions about the prompt.
@@ -87,6 +88,8 @@ class OpenAIChat:
             **{name: value for name, value in optional.items() if value is not None},
             **sampling.extra,
         }
+        if isinstance(prompt, ConfidenceQuestion) and prompt.by_token:
+            body |= {self.max_tokens_field: 1, "logprobs": True, "top_logprobs": ALTERNATIVES}
         return Request(url=self.url, body=body)
 
     def blocked(self, status: int, body: object) -> Response | None:
@@ -96,6 +99,10 @@ class OpenAIChat:
     def response(self, body: object) -> Response:
         """Read a chat completion; raises PolicyError if there is no choice in it."""
         response = read_completion(body)
+        alternatives = items(body, "choices", 0, "logprobs", "content", 0, "top_logprobs")
+        if alternatives and "logprobs" not in self.sampling.extra:
+            tokens = ((dig(one, "token"), dig(one, "logprob")) for one in alternatives)
+            response = replace(response, confidence=share_of_yes(tokens))
         limit = self.sampling.max_tokens
         spent = response.usage.completion_tokens if response.usage else None
         if response.finish_reason == "stop" and limit and spent is not None and spent >= limit:

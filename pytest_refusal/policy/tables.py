@@ -29,12 +29,14 @@ class ConfidenceBy(StrEnum):
 
     none: it is not asked; a tag in its text is still read.  second_turn: in a request of its
     own after the reply, which doubles the calls.  tag: by an instruction in the system prompt,
-    which changes what is measured.
+    which changes what is measured.  logprobs: by the probability of the token with which it
+    answers a second request.
     """
 
     NONE = "none"
     SECOND_TURN = "second_turn"
     TAG = "tag"
+    LOGPROBS = "logprobs"
 
 
 #: Where requests go if no `base_url` is set, and the variable that then holds the key.
@@ -43,6 +45,9 @@ DEFAULT_SERVERS: Mapping[Api, tuple[str, str]] = {
     Api.ANTHROPIC: ("https://api.anthropic.com", "ANTHROPIC_API_KEY"),
     Api.GEMINI: ("https://generativelanguage.googleapis.com/v1beta", "GEMINI_API_KEY"),
 }
+
+
+_GIVES_LOGPROBS = (Api.OPENAI, Api.GEMINI)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +101,12 @@ class ModelTable:
     @property
     def asks_confidence(self) -> bool:
         """Whether a second request asks for the confidence."""
-        return self.confidence is ConfidenceBy.SECOND_TURN
+        return self.confidence in {ConfidenceBy.SECOND_TURN, ConfidenceBy.LOGPROBS}
+
+    @property
+    def asks_by_token(self) -> bool:
+        """Whether that request is answered by the probability of a token."""
+        return self.confidence is ConfidenceBy.LOGPROBS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,6 +126,11 @@ class EndpointTable:
     @property
     def asks_confidence(self) -> bool:
         """Whether a second request asks for the confidence: never, it may stand in the reply."""
+        return False
+
+    @property
+    def asks_by_token(self) -> bool:
+        """Whether that request is answered by the probability of a token: never."""
         return False
 
 
@@ -146,6 +161,9 @@ def parse_policy_table(
     found = _endpoint(name, reader) if api is Api.HTTP else _model(name, api, reader)
     if found.system is not None and found.system_file is not None:
         reader.fault("system_file", "stands beside `system`; only one of them can hold")
+    if found.asks_by_token and api not in _GIVES_LOGPROBS:
+        known = " or ".join(f'"{one}"' for one in _GIVES_LOGPROBS)
+        reader.fault("confidence", f'"logprobs" needs the type {known}; others give none')
     reader.refuse_unknown()
     return (None, reader.faults) if reader.faults else (found, [])
 

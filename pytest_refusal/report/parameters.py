@@ -17,12 +17,16 @@ def parameters_of(policy: Policy) -> Mapping[str, object] | None:
     """
     if not isinstance(policy, RetryingPolicy):
         return None
+    from pytest_refusal.policy.build import TAG_INSTRUCTION
+
     told = {name: value for name, value in policy.fingerprint.items() if value not in (None, {})}
     system = told.pop("system", None)
     if system is not None:
         told["system_sha256"] = hashlib.sha256(str(system).encode()).hexdigest()
+    if str(system).endswith(TAG_INSTRUCTION):
+        told["confidence"] = "tag"
     if policy.asks_confidence:
-        told["confidence"] = "second_turn"
+        told["confidence"] = "logprobs" if policy.asks_by_token else "second_turn"
     # A table of TOML may hold dates and NaN, which JSON has not.
     text = policy.hide(json.dumps(told, default=str))
     plain: dict[str, object] = json.loads(text, parse_constant=str)
