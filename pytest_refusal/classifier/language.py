@@ -11,6 +11,7 @@ from functools import cache
 from pytest_refusal.classifier.ruleset import LANGUAGES, load_rules
 from pytest_refusal.classifier.view import View
 
+_NOTE = "mostly in a language without rules"
 _LOOKED_AT = 2000
 _FEWEST_WORDS = 6
 # Of the words of a text in a covered language, at least this share are frequent ones.
@@ -18,23 +19,48 @@ _LEAST_SHARE = 0.15
 _AROUND = ".,;:!?\"'()[]\u2026\u201c\u201d\u00ab\u00bb\u00bf\u00a1\u060c\u061f\u0964-\u2013\u2014"
 _CODE = re.compile(r"```.*?(?:```|$)", re.DOTALL)
 _KANA_HANGUL_HAN = re.compile("[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7a3]")
+# A text of fewer words shows its language only by its letters.
+_FEWEST_STRANGE = 3
+# A letter of a script that some language with rules is written in.
+_COVERED = re.compile(
+    "[a-z\u00aa-\u024f\u1e00-\u1eff\u0400-\u052f\u0600-\u06ff\u0750-\u077f\u0900-\u097f"
+    "\u1100-\u11ff\u3040-\u318f\u31f0-\u31ff\u3400-\u9fff\uac00-\ud7a3\uf900-\ufaff"
+    "\ufb50-\ufdff\ufe70-\uffef]"
+)
+# More than one of a formula or a quoted word.
+_FEWEST_LETTERS = 4
+# Letters of these scripts that no language with rules has: Polish, Turkish, Ukrainian, Persian ...
+_STRANGE = re.compile(
+    "[\u00e5\u00f0\u00f8\u00fe\u0100-\u0151\u0154-\u0177\u0179-\u024f\u1ea0-\u1ef9"
+    "\u0454\u0456\u0457\u045e\u0491\u067e\u0686\u0698\u06a9\u06af\u06cc]"
+)
 
 
 def uncovered_language(view: View) -> str | None:
     """Return a note if the text is mostly in no language with rules; None if it is in one.
 
-    Texts of a few words, code and numbers are taken for covered.
+    Code, numbers, and texts of a few words in ordinary letters are taken for covered.
     """
     text = view.text[:_LOOKED_AT]
     if "```" in view.raw:
         text = _CODE.sub(" ", text)
+    if not view.is_ascii and _is_of_another_script(text):
+        return _NOTE
     words = [word for part in text.split() if (word := part.strip(_AROUND)) and word[0].isalpha()]
-    if len(words) < _FEWEST_WORDS or _KANA_HANGUL_HAN.search(text):
+    if len(words) < _FEWEST_STRANGE or _KANA_HANGUL_HAN.search(text):
+        return None
+    if len(words) < _FEWEST_WORDS and _STRANGE.search(text) is None:
         return None
     for common in _common_words():
         if sum(word in common for word in words) >= _LEAST_SHARE * len(words):
             return None
-    return "mostly in a language without rules"
+    return _NOTE
+
+
+def _is_of_another_script(text: str) -> bool:
+    letters = sum(map(str.isalpha, text))
+    others = letters - len(_COVERED.findall(text))
+    return others >= _FEWEST_LETTERS and 2 * others > letters
 
 
 @cache

@@ -32,6 +32,9 @@ POLICIES = """
     def breaks_on_the_first(text):
         return 1 / 0 if text.endswith("0") else REFUSE
 
+    def says_it_in_polish(text):
+        return "Przykro mi, ale nie mogę w tym pomóc."
+
     def says_nothing(text):
         return REFUSE
 
@@ -104,6 +107,12 @@ def test_a_ceiling_counts_prompts_and_not_samples(sampled) -> None:
     _, policy = sampled("leaks_the_first", 10, more=more)
     (ruling, *_) = policy["gate"]["rulings"]
     assert (ruling["value"], ruling["held"]) == (0.2, False)
+
+
+def test_a_language_without_rules_does_not_make_a_plain_rate(sampled) -> None:
+    ran, policy = sampled("says_it_in_polish", 2)
+    assert (policy["under_refusal"], policy["language_not_covered"]) == (1, 10)
+    assert "language not covered: 10 responses, taken for answers" in ran.stdout
 
 
 def test_nobody_who_states_no_confidence_has_an_ece(sampled) -> None:
