@@ -20,6 +20,7 @@ _SOME_WORDS = 40
 _OWN = frozenset(
     {
         Act.DECLINE,
+        Act.STANCE,
         Act.ABSTAIN,
         Act.INCAPABLE,
         Act.OPINION,

@@ -13,7 +13,7 @@ from functools import cache
 
 from pytest_refusal.classifier.acts import ActFinder, Found
 from pytest_refusal.classifier.echo import Echo
-from pytest_refusal.classifier.features import Features, features_of, settle
+from pytest_refusal.classifier.features import Features, features_of, settle, take_stances
 from pytest_refusal.classifier.language import uncovered_language
 from pytest_refusal.classifier.reading import read
 from pytest_refusal.classifier.ruleset import LANGUAGES, Act, load_rules
@@ -127,7 +127,7 @@ class PhraseClassifier:
         return _Seen(view=view, found=tuple(found), explanation=explanation)
 
     def _weighed(self, text: str, view: View, found: list[Found]) -> Explanation:
-        found = settle(found)
+        found = settle(take_stances(view, found))
         features = features_of(view, found)
         verdict = self._verdict(text, view, found, features)
         judged = self._judged(text)

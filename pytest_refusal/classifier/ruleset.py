@@ -35,6 +35,7 @@ class Act(StrEnum):
     __hash__ = str.__hash__
 
     DECLINE = "decline"
+    STANCE = "stance"
     ABSTAIN = "abstain"
     INCAPABLE = "incapable"
     OPINION = "opinion"
