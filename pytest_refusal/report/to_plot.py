@@ -7,6 +7,7 @@ Ito's palette, and markers and hatches tell the same in grey.
 from __future__ import annotations
 
 import io
+import textwrap
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
@@ -27,6 +28,7 @@ from pytest_refusal.report.findings import (
     main_figures,
     reliability,
 )
+from pytest_refusal.report.lines import display_width
 from pytest_refusal.report.report import PolicyReport, Report
 
 if TYPE_CHECKING:
@@ -70,20 +72,31 @@ def write_plot(report: Report, path: Path, *, redact: bool = False) -> None:  # 
     write_atomically(path, file.getvalue())
 
 
+# Inches. Places are given, since matplotlib's own layout takes as long as all the drawing.
+_WIDTH, _SIDE, _ABOVE, _BELOW, _BETWEEN = 9.5, 0.25, 0.45, 0.6, 0.8
+_LETTER = 0.075
+
+
 def _draw(policies: Sequence[PolicyReport]) -> Canvas:
     categories = [category_figures(policy)[:MOST_CATEGORIES] for policy in policies]
-    rows = max([8, *map(len, categories)])
-    height = 3.6 + sum(2.2 + 0.22 * rows for _ in policies)
-    canvas = Canvas(figsize=(9.5, height), layout="constrained")
+    labels = [plot_label(one.category, 24) for found in categories for one in found]
+    left = 0.5 + _LETTER * max([6, *map(display_width, labels)])
+    width = (_WIDTH - left - _BETWEEN - _SIDE) / 2
+    heights = [3.0, *(max(2.8, 0.22 * len(found)) for found in categories)]
+    total = sum(heights) + len(heights) * (_ABOVE + _BELOW)
+    canvas = Canvas(figsize=(_WIDTH, total))
     FigureCanvasAgg(canvas)
-    grid = canvas.add_gridspec(
-        1 + len(policies), 2, height_ratios=[3.4, *(2.0 + 0.22 * rows for _ in policies)]
-    )
-    _trade_off(canvas.add_subplot(grid[0, 0]), policies)
-    _legend(canvas.add_subplot(grid[0, 1]), policies)
+
+    def axes(row: int, column: int) -> Axes:
+        above = sum(heights[: row + 1]) + row * (_ABOVE + _BELOW) + _ABOVE
+        x, y = left + column * (width + _BETWEEN), total - above
+        return canvas.add_axes((x / _WIDTH, y / total, width / _WIDTH, heights[row] / total))
+
+    _trade_off(axes(0, 0), policies)
+    _legend(axes(0, 1), policies)
     for row, (policy, found) in enumerate(zip(policies, categories, strict=True), 1):
-        _by_category(canvas.add_subplot(grid[row, 0]), policy, found)
-        _reliability(canvas.add_subplot(grid[row, 1]), policy)
+        _by_category(axes(row, 0), policy, found)
+        _reliability(axes(row, 1), policy)
     return canvas
 
 
@@ -127,11 +140,11 @@ def _legend(axes: Axes, policies: Sequence[PolicyReport]) -> None:
 
 
 def _summary(policy: PolicyReport, figures: Sequence[Figure]) -> str:
-    said = "\n".join(
-        plot_label(f"{figure.name} {figure.words}{', breaks its ceiling' * figure.is_broken}", 70)
-        for figure in figures[:2]
-    )
-    return f"{plot_label(policy.policy, 40)}\n{said}"
+    lines = [plot_label(policy.policy, 40)]
+    for figure in figures[:2]:
+        words = f"{figure.name} {figure.words}{', breaks its ceiling' * figure.is_broken}"
+        lines += textwrap.wrap(plot_label(words, 140), 44, subsequent_indent="    ")
+    return "\n".join(lines)
 
 
 def _by_category(axes: Axes, policy: PolicyReport, categories: Sequence[CategoryFigures]) -> None:
@@ -158,8 +171,8 @@ def _by_category(axes: Axes, policy: PolicyReport, categories: Sequence[Category
             ),
             Patch(facecolor=_OVER, alpha=0.55, edgecolor=_OVER, label="over-refusal"),
         ],
-        loc="lower right",
-        bbox_to_anchor=(1, 1),
+        loc="upper center",
+        bbox_to_anchor=(0.5, -0.08),
         ncols=2,
         fontsize=7,
         frameon=False,
