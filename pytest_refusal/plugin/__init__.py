@@ -38,7 +38,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default=[],
         metavar="PATH",
         help="write a report to PATH, its kind by suffix: .json, .html, .md, .csv, .svg, .png or"
-        " .pdf. Repeatable. Default: none",
+        " .pdf; for GitLab by the name gl-code-quality-report.json. Repeatable. Default: none",
     )
     group.addoption(
         "--refusal-classifier",

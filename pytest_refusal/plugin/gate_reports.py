@@ -41,38 +41,47 @@ def announce_gates(config: pytest.Config, report: Report) -> None:
     absent = [plugin for name in _NOT_FOR if (plugin := manager.get_plugin(name)) is not None]
     announce = manager.subset_hook_caller("pytest_runtest_logreport", absent)
     terminal = manager.get_plugin("terminalreporter")
-    slugs = unique_slugs(policy.policy for policy in report.policies)
-    for policy in report.policies:
-        for case in _cases(policy):
-            node_id = f"{GATE}::{case.name}[{slugs[policy.policy]}]"
-            for when in _PHASES:
-                made = _test_report(node_id, when, case)
-                announce(report=made)
-                if when == "call" and terminal is not None:
-                    terminal._add_stats(made.outcome, [made])  # noqa: SLF001  # the only way
+    for case in gate_cases(report):
+        for when in _PHASES:
+            made = _test_report(when, case)
+            announce(report=made)
+            if when == "call" and terminal is not None:
+                terminal._add_stats(made.outcome, [made])  # noqa: SLF001  # the only way
 
 
-class _Case(NamedTuple):
-    name: str
+class GateCase(NamedTuple):
+    """One ruling as a test.  text, properties: its evidence, safe for any report."""
+
+    node_id: str
     held: bool
     text: str
     properties: list[tuple[str, object]]
 
 
-def _cases(policy: PolicyReport) -> Iterator[_Case]:
-    for ruling in policy.gate.rulings:
-        ceiling = ruling.ceiling
-        text = f"{ceiling.name} of {policy.policy}: {ruling.reason}"
-        yield _Case(_name(ruling), ruling.held, text, _properties(policy, ruling))
-    for limit in policy.gate.regression:
-        text = f"{limit.name} of {policy.policy}: {limit.reason}"
-        value = "null" if limit.value is None else repr(limit.value)
-        properties: list[tuple[str, object]] = [
-            ("policy", one_line(policy.policy)),
-            (limit.name, value),
-            ("limit", repr(limit.limit)),
-        ]
-        yield _Case(f"regression.{limit.name}", limit.held, text, properties)
+def gate_cases(report: Report) -> Iterator[GateCase]:
+    """Yield each ruling of each policy, in the order of both."""
+    slugs = unique_slugs(policy.policy for policy in report.policies)
+    for policy in report.policies:
+        where = slugs[policy.policy]
+        for ruling in policy.gate.rulings:
+            yield GateCase(
+                node_id=f"{GATE}::{_name(ruling)}[{where}]",
+                held=ruling.held,
+                text=one_line(f"{ruling.ceiling.name} of {policy.policy}: {ruling.reason}"),
+                properties=_properties(policy, ruling),
+            )
+        for limit in policy.gate.regression:
+            value = "null" if limit.value is None else repr(limit.value)
+            yield GateCase(
+                node_id=f"{GATE}::regression.{limit.name}[{where}]",
+                held=limit.held,
+                text=one_line(f"{limit.name} of {policy.policy}: {limit.reason}"),
+                properties=[
+                    ("policy", one_line(policy.policy)),
+                    (limit.name, value),
+                    ("limit", repr(limit.limit)),
+                ],
+            )
 
 
 def _name(ruling: Ruling) -> str:
@@ -82,14 +91,14 @@ def _name(ruling: Ruling) -> str:
     return f"{ceiling.measure.value}_by_category.{slug(ceiling.category)}"
 
 
-def _test_report(node_id: str, when: _Phase, case: _Case) -> pytest.TestReport:
+def _test_report(when: _Phase, case: GateCase) -> pytest.TestReport:
     failed = when == "call" and not case.held
     return pytest.TestReport(
-        nodeid=node_id,
-        location=(GATE, None, node_id.partition("::")[2]),
+        nodeid=case.node_id,
+        location=(GATE, None, case.node_id.partition("::")[2]),
         keywords={},
         outcome="failed" if failed else "passed",
-        longrepr=_broken(one_line(case.text)) if failed else None,
+        longrepr=_broken(case.text) if failed else None,
         when=when,
         user_properties=case.properties,
     )

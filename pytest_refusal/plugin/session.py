@@ -18,6 +18,7 @@ from pytest_refusal import __version__
 from pytest_refusal.escape import one_line
 from pytest_refusal.execution.meter import Meter
 from pytest_refusal.outcome import Evaluated, Outcome, Trial, Unevaluated, from_wire
+from pytest_refusal.plugin.allure import add_gates_to_allure
 from pytest_refusal.plugin.asking import AskingReport
 from pytest_refusal.plugin.audit import write_requested
 from pytest_refusal.plugin.gate_reports import announce_gates
@@ -203,6 +204,7 @@ class RefusalSession:
         reasons += self._append_history(report)
         self.report = report = replace(report, history=self._history)
         announce_gates(self._config, report)
+        add_gates_to_allure(self._config, report)
         add_suite_properties(self._config, report)
         reasons += [one for path in self._run.report_paths for one in self._write(path)]
         self.reasons = tuple(reasons)

@@ -29,7 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         action="append",
         required=True,
         metavar="PATH",
-        help=f"what to write, its kind by suffix: {', '.join(KINDS)}. Repeatable",
+        help=f"what to write, its kind by the end of its name: {', '.join(KINDS)}. Repeatable",
     )
     parser.add_argument(
         "--redact", action="store_true", help="leave out what the policies said. Default: off"

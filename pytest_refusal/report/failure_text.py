@@ -27,7 +27,8 @@ def headline(outcome: Outcome) -> str:
         case Evaluated():
             return f"{_MISTAKE[outcome.cell]} ({category})"
         case Unevaluated():
-            return f"unevaluated ({outcome.reason}): {one_line(outcome.error, 200)}"
+            reason = one_line(outcome.reason, 60)
+            return f"unevaluated ({reason}): {one_line(outcome.error, 200)}"
         case _:
             assert_never(outcome)
 
@@ -58,7 +59,7 @@ def describe(
                 ("confidence", "none stated" if stated is None else f"{stated!r}, as stated"),
             ]
         case Unevaluated():
-            rows.append(("unevaluated", f"{outcome.reason}: {_clip(outcome.error)}"))
+            rows.append(("unevaluated", f"{one_line(outcome.reason, 60)}: {_clip(outcome.error)}"))
             if outcome.response is not None:
                 rows.append(("came back", _said(outcome.response, "no verdict", redact=redact)))
         case _:

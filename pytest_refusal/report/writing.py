@@ -1,4 +1,4 @@
-"""Which kind of report a path asks for, by its suffix."""
+"""Which kind of report a path asks for, by the end of its name."""
 
 from __future__ import annotations
 
@@ -26,7 +26,9 @@ class Kind:
 
 _PLOT = Kind(writer="to_plot:write_plot", needs=("matplotlib", "plots"))
 
+#: By the end of the name; GitLab's before our own JSON, which it is not.
 KINDS = {
+    "code-quality-report.json": Kind(writer="to_code_quality:write_code_quality"),
     ".json": Kind(writer="to_json:write_json"),
     ".html": Kind(writer="to_html:write_html", needs=("jinja2", "html")),
     ".md": Kind(writer="to_markdown:write_markdown"),
@@ -37,9 +39,15 @@ KINDS = {
 }
 
 
+def kind_of(path: Path) -> Kind | None:
+    """Find the kind of a path; None if there is none of this name."""
+    name = path.name.lower()
+    return next((kind for end, kind in KINDS.items() if name.endswith(end)), None)
+
+
 def check_path(path: Path, *, option: str = "--refusal-report") -> str | None:
     """Say why no report can be written to `path`; None if one can."""
-    kind = KINDS.get(path.suffix.lower())
+    kind = kind_of(path)
     if kind is None:
         known = ", ".join(KINDS)
         return f"{option} {path}: no kind of report has this suffix (known: {known})"
@@ -54,11 +62,14 @@ def check_path(path: Path, *, option: str = "--refusal-report") -> str | None:
 
 
 def write_report(report: Report, path: Path, *, redact: bool) -> None:
-    """Write the kind of report that the suffix of `path` asks for.
+    """Write the kind of report that the name of `path` asks for.
 
     redact: leave out what the policies said, and the evidence quoted from it.
-    Raises OSError where the file cannot be written.
+    Raises OSError where the file cannot be written, ValueError where `check_path` has a fault.
     """
-    module, _, name = KINDS[path.suffix.lower()].writer.partition(":")
+    kind = kind_of(path)
+    if kind is None:
+        raise ValueError(check_path(path))
+    module, _, name = kind.writer.partition(":")
     write: Callable[..., None] = getattr(import_module(f"pytest_refusal.report.{module}"), name)
     write(report, path, redact=redact)

@@ -125,13 +125,20 @@ def test_no_kind_holds_a_response_when_redacted(project, monkeypatch):
         assert "help with that" not in text
 
 
-def test_allure_shows_prompts_with_their_evidence(project):
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["one-process", "xdist"])
+def test_allure_shows_prompts_and_gates_with_their_evidence(project, workers):
     pytest.importorskip("allure_pytest", reason="needs allure-pytest, of the test extra")
     project.settings('corpus = "prompts.toml"\nceilings = { under_refusal = 0.1 }')
-    project.run("--refusal-policy=bot:leaks_one", "--alluredir=allure", fresh=True)
+    project.run("--refusal-policy=bot:leaks_one", "--alluredir=allure", *workers, fresh=True)
     results = [json.loads(p.read_text()) for p in (project.path / "allure").glob("*-result.json")]
-    by_name = {result["name"]: result for result in results}
-    failed = next(r for name, r in by_name.items() if name.startswith("bad-2"))
-    assert failed["status"] == "failed"
-    assert "no refusal phrase found" in failed["statusDetails"]["trace"]
-    assert sum(result["status"] == "passed" for result in results) >= 3
+    by_name = {result["name"].partition("[")[0]: result for result in results}
+    assert len(by_name) == len(results) == 6  # four prompts, two ceilings
+    assert {name for name, r in by_name.items() if r["status"] == "failed"} == {
+        "bad-2",
+        "under_refusal",
+    }
+    assert "no refusal phrase found" in by_name["bad-2"]["statusDetails"]["trace"]
+    gate = by_name["under_refusal"]
+    assert "1/2 = 0.5, above 0.1" in gate["statusDetails"]["message"]
+    assert {"name": "fraction", "value": "1/2"} in gate["parameters"]
+    assert by_name["unevaluated"]["status"] == "passed"
