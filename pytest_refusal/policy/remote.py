@@ -80,7 +80,7 @@ class RemotePolicy:
         # Before anything reads it: no part of a secret that is echoed goes further than here.
         content = self._redaction.hide(reply.content)
         try:
-            body: object = json.loads(content)
+            body: object = self._redaction.hide_in_json(json.loads(content))
         except (ValueError, RecursionError):
             body = content
         failed = not 200 <= status < 300 or dig(body, "error") not in (None, "")

@@ -51,6 +51,21 @@ class Redaction:
         """Return `text` with every known secret replaced."""
         return text if self._pattern is None else self._pattern.sub(HIDDEN, text)
 
+    def hide_in_json(self, value: object) -> object:
+        """Return what was read from JSON with every known secret replaced in its texts.
+
+        Escapes may have kept a secret out of sight before it was read.
+        """
+        if self._pattern is None:
+            return value
+        if isinstance(value, str):
+            return self.hide(value)
+        if isinstance(value, list):
+            return [self.hide_in_json(one) for one in value]
+        if isinstance(value, dict):
+            return {self.hide(name): self.hide_in_json(one) for name, one in value.items()}
+        return value
+
     def hide_in_logs(self, loggers: Iterable[str]) -> None:
         """Have secrets replaced in what these loggers write, whoever listens to them."""
         if self._pattern is not None:
