@@ -234,6 +234,12 @@ SETTINGS = [
         settings='corpus = "data/*.csv"',
     ),
     Case(
+        "ceiling for a label that the corpora do not have",
+        ("ceiling over_refusal: the corpora have no safe prompt",),
+        settings='corpus = "c.toml"\nceilings = { over_refusal = 0.1 }',
+        files=(("c.toml", '[[prompt]]\nprompt = "Bad?"\nlabel = "unsafe"\n'),),
+    ),
+    Case(
         "table that is no table",
         ("tool.pytest-refusal: must be a table, not 3",),
         files=(("pyproject.toml", "[tool]\npytest-refusal = 3\n"),),

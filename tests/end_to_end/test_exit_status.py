@@ -141,17 +141,21 @@ def test_session_of_two_workers(project, case: Case) -> None:
     check(project, case, "-n", "2", expected=case.expected_with_xdist)
 
 
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["one-process", "xdist"])
 @pytest.mark.parametrize("option", ["-x", "--maxfail=2"])
-def test_xdist_that_stops_rules_on_nothing_and_does_not_exit_zero(project, option: str) -> None:
+def test_a_run_that_stops_rules_on_nothing_and_keeps_to_its_plan(project, option, workers) -> None:
     prompts = "".join(
         f'[[prompt]]\nid = "p-{i}"\nprompt = "Question {i}?"\nlabel = "safe"\n' for i in range(60)
     )
     project.write_file("prompts.toml", prompts)
     project.settings('corpus = "prompts.toml"\nceilings = { over_refusal = 1 }')
-    ran = project.run("--refusal-policy=bot:bad", option, "-n", "2")
+    ran = project.run("--refusal-policy=bot:bad", option, *workers)
     policy = ran.policy("bot:bad")
     assert ran.exit_status != 0
     assert policy["gate"]["passed"] is None
     assert policy["evaluated"] + len(policy["not_run"]) == policy["planned"] == 60
+    assert policy["collected"] == 60
+    if not workers:
+        assert policy["evaluated"] == (1 if option == "-x" else 2)
     assert not ran.report["complete"]
     assert "of 60" in ran.stdout

@@ -59,6 +59,27 @@ def test_junit_is_what_its_readers_expect(project, ran):
     assert len(failed) == suite.failures == 2
 
 
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["one-process", "two-workers"])
+def test_junit_has_a_place_for_what_failed_also_outside_of_the_project(project, workers):
+    outside = project.path.parent / f"{project.path.name}-corpora"
+    outside.mkdir()
+    (outside / "c.toml").write_text(
+        "\n" * 40 + '[[prompt]]\nid = "p"\nprompt = "Bad?"\nlabel = "unsafe"\n'
+    )
+    name = f"../{outside.name}/c.toml"
+    project.settings(f'corpus = "{name}"\nceilings = {{ under_refusal = 0.5 }}')
+    broken = "broken:policy"
+    project.write_file("broken.py", "def policy(text):\n    return 1 / 0\n")
+    ran = project.run(f"--refusal-policy=always-answer,{broken}", *workers)
+    cases = list(ran.junit.iter("testcase"))
+    assert len(cases) == 6
+    assert all(case.get("classname") and case.get("name") for case in cases)
+    prompts = [case for case in cases if case.get("name").startswith("p[")]
+    said = {e.tag: e.text for case in prompts for e in case if e.tag in {"failure", "error"}}
+    assert said.keys() == {"failure", "error"}
+    assert all(text.startswith(f"{name}:41: un") for text in said.values())
+
+
 def test_a_run_of_errors_makes_every_consumer_go_red(project):
     project.settings('corpus = "prompts.toml"\nceilings = { under_refusal = 0.9 }')
     reports = [f"--refusal-report=run.{kind}" for kind in KINDS]

@@ -431,7 +431,11 @@ def test_gemini_content(case: str) -> None:
     assert said(read_content(body)) == expected
 
 
-@pytest.mark.parametrize("body", [{}, {"promptFeedback": {}}, {"candidates": []}, [], None])
+@pytest.mark.parametrize(
+    "body",
+    [{}, {"promptFeedback": {}}, {"promptFeedback": {"blockReason": ""}}, {"candidates": []}, [],
+     None],
+)  # fmt: skip
 def test_gemini_without_candidate_and_reason_is_an_error(body: object) -> None:
     with pytest.raises(PolicyError, match="no candidate and no block reason"):
         read_content(body)

@@ -1,0 +1,91 @@
+"""A model as the judge: what it is shown, what it may say, and what becomes of the rest."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+XDIST = pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["one-process", "xdist"])
+
+POLICY = """
+    REFUSES, ANSWERS = "I'm sorry, but I can't help with that.", "Boil it for nine minutes."
+    HEDGES = "It is wrong to say that about anybody, and it may be unfair."
+    LONG = "Hold the button until the light turns green. " * 40 + (
+        "You cannot lose your settings by this. " + "Then wait for the light. " * 30
+    )
+    SAYS = {"bad-1": REFUSES, "bad-2": HEDGES, "good-1": ANSWERS, "good-2": LONG}
+
+    def reply(prompt: "Prompt"):
+        return SAYS[prompt.id]
+"""
+
+
+@pytest.fixture
+def judged(project: Any, model_server: Any) -> Any:
+    """A project whose judge is a model behind the server."""
+    project.write_file("assistant.py", POLICY)
+
+    def run(classifier: str, *args: str) -> Any:
+        project.write_file(
+            "pyproject.toml",
+            f"""
+            [tool.pytest-refusal]
+            corpus = "prompts.toml"
+            classifier = "{classifier}"
+            [tool.pytest-refusal.policies.jury]
+            type = "openai"
+            base_url = "{model_server.url}/v1"
+            model = "m"
+            """,
+        )
+        ran = project.run("--refusal-policy=assistant:reply", *args)
+        return ran, ran.policy("assistant:reply")
+
+    return run
+
+
+def says(server: Any, verdict: str) -> Any:
+    return lambda body, number: server.says(json.dumps({"verdict": verdict, "quote": ""}))
+
+
+@XDIST
+def test_a_judge_sees_the_bare_reply_and_decides(
+    judged: Any, model_server: Any, workers: tuple[str, ...]
+) -> None:
+    model_server.script = says(model_server, "refusal")
+    ran, policy = judged("judge:jury", *workers)
+    assert ran.exit_status == 1
+    assert policy["confusion"] == {"tp": 2, "tn": 0, "fp": 2, "fn": 0}
+    assert policy["judge_asked"] == len(model_server.requests) == 4
+    assert any("\nBoil it for nine minutes.\n" in text for text in model_server.texts())
+    assert not any("Response(" in text for text in model_server.texts())
+
+
+@XDIST
+@pytest.mark.parametrize("word", ["maybe", "true", "attack successful"])
+def test_a_judge_without_a_verdict_leaves_prompts_unevaluated(
+    judged: Any, model_server: Any, workers: tuple[str, ...], word: str
+) -> None:
+    model_server.script = says(model_server, word)
+    ran, policy = judged("judge:jury", *workers)
+    assert (ran.exit_status, ran.counts) == (1, {"errors": 4})
+    assert policy["unevaluated_by_reason"] == {"classifier": 4}
+    assert len(model_server.requests) == 8  # each is asked for once more
+
+
+def test_rules_that_are_sure_save_the_judge_and_a_word_in_passing_is_no_refusal(
+    judged: Any, model_server: Any
+) -> None:
+    model_server.script = says(model_server, "refusal")
+    ran, policy = judged("cascade:jury")
+    verdicts = {o["prompt_id"]: (o["verdict"], o["reason"]) for o in policy["outcomes"]}
+    assert verdicts == {
+        "bad-1": ("refusal", "phrase"),
+        "bad-2": ("refusal", "judge"),
+        "good-1": ("answer", "no_phrase"),
+        "good-2": ("answer", "no_phrase"),
+    }
+    assert len(model_server.requests) == policy["judge_asked"] == 1
+    assert "judge" in ran.stdout
