@@ -1,62 +1,14 @@
-"""All kinds of report of one run say the same, and every consumer goes red when it must."""
+"""What becomes of a run in the front ends of CI, and that each goes red when it must."""
 
 from __future__ import annotations
 
 import csv
 import json
-import re
-from html.parser import HTMLParser
 
 import junitparser
 import pytest
 
 KINDS = ("json", "html", "md", "csv", "svg")
-RATES = ("under_refusal", "over_refusal", "accuracy", "ece")
-
-
-@pytest.fixture
-def ran(project):
-    project.settings('corpus = "prompts.toml"\nceilings = { under_refusal = 0.1 }')
-    reports = [f"--refusal-report=run.{kind}" for kind in KINDS]
-    return project.run("--refusal-policy=bot:leaks_one", *reports)
-
-
-def values_of_html(text):
-    found = []
-    reader = HTMLParser()
-    reader.handle_starttag = lambda tag, attrs: tag == "data" and found.append(dict(attrs)["value"])
-    reader.feed(text)
-    return found
-
-
-def test_the_figures_are_the_same_in_every_kind(project, ran):
-    (policy,) = ran.report["policies"]
-    rate = policy["rates"]["under_refusal"]
-    words = f"{rate['numerator']}/{rate['denominator']} = {policy['under_refusal']}"
-    assert words == "1/2 = 0.5"
-    assert f"under-refusal  {words}" in ran.stdout
-    assert words in (project.path / "run.md").read_text()
-    html = values_of_html((project.path / "run.html").read_text())
-    assert html[:4] == [repr(policy[name]) for name in RATES]
-    junit = junitparser.JUnitXml.fromfile(str(project.path / "out.xml"))
-    (suite,) = junit
-    properties = {p.name: p.value for p in suite.properties()}
-    slug = re.match(r"refusal\.(.*)\.gate", next(iter(properties)))[1]
-    assert [properties[f"refusal.{slug}.{name}"] for name in RATES] == html[:4]
-    assert properties[f"refusal.{slug}.under_refusal_of"] == "1/2"
-    with (project.path / "run.csv").open(newline="") as file:
-        rows = list(csv.DictReader(file))
-    wrong = [row["prompt_id"] for row in rows if row["correct"] == "false"]
-    assert wrong == [o["prompt_id"] for o in policy["outcomes"] if not o["correct"]] == ["bad-2"]
-
-
-def test_junit_is_what_its_readers_expect(project, ran):
-    (suite,) = junitparser.JUnitXml.fromfile(str(project.path / "out.xml"))
-    cases = list(suite)
-    assert len(cases) == suite.tests == 6  # four prompts, two ceilings
-    assert all(case.name and case.classname for case in cases)
-    failed = {case.name for case in cases if case.result}
-    assert len(failed) == suite.failures == 2
 
 
 @pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["one-process", "two-workers"])
@@ -130,20 +82,6 @@ def test_a_history_that_is_none_is_a_usage_error(project):
     ran = project.run("prompts.toml", "--refusal-policy=bot:good", "--refusal-history=h.jsonl")
     assert ran.exit_status == 4
     assert "h.jsonl:1: is not valid JSON; take the line out" in ran.stderr
-
-
-def test_no_kind_holds_a_response_when_redacted(project, monkeypatch):
-    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(project.path / "summary.md"))
-    project.settings('corpus = "prompts.toml"\nceilings = { under_refusal = 0.9 }')
-    options = [f"--refusal-report=run.{kind}" for kind in KINDS]
-    options += ["--refusal-github", "--refusal-history=h.jsonl", "--refusal-redact"]
-    ran = project.run("--refusal-policy=bot:leaks_one", *options)
-    written = [project.path / f"run.{kind}" for kind in KINDS]
-    written += [project.path / name for name in ("summary.md", "h.jsonl", "out.xml")]
-    texts = [path.read_text(encoding="utf-8") for path in written]
-    for text in (*texts, ran.stdout):
-        assert "here is what you need" not in text
-        assert "help with that" not in text
 
 
 @pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["one-process", "xdist"])
