@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import shutil
+import socket
 import struct
+import subprocess
 import threading
+import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from socket import SO_LINGER, SOL_SOCKET
 from typing import Any
@@ -143,3 +149,41 @@ def model_server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
     loop.call_soon_threadsafe(loop.stop)
     thread.join(5)
     loop.close()
+
+
+@pytest.fixture
+def emulator(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., str]]:
+    """Start emulators of model servers that others wrote, and give the URL of each.
+
+    Called with the command, the variable that says where it is if not on PATH, and arguments
+    in which `{port}` is filled in.  Skips the test where the command is not installed.
+    """
+    monkeypatch.setenv("NO_PROXY", "*")
+    with ExitStack() as running:
+
+        def start(name: str, variable: str, *arguments: str) -> str:
+            command = os.environ.get(variable) or shutil.which(name)
+            if command is None:
+                pytest.skip(f"{name} is not installed here ({variable} or PATH would say where)")
+            with socket.socket() as free:
+                free.bind(("127.0.0.1", 0))
+                port: int = free.getsockname()[1]
+            process = running.enter_context(
+                subprocess.Popen(
+                    [command, *(one.format(port=port) for one in arguments)],
+                    env={**os.environ, "HOST": "127.0.0.1", "PORT": str(port)},
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
+                )
+            )
+            running.callback(process.terminate)
+            deadline = time.monotonic() + 30
+            while time.monotonic() < deadline:
+                with socket.socket() as attempt:
+                    attempt.settimeout(1)
+                    if attempt.connect_ex(("127.0.0.1", port)) == 0:
+                        return f"http://127.0.0.1:{port}"
+                time.sleep(0.05)
+            pytest.fail(f"{name} does not listen")
+
+        yield start

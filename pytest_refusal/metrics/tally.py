@@ -51,8 +51,8 @@ class Tally:
                         raise ValueError(_bad_confidence(outcome.trial, confidence))
                     verdicts[prompt.label, prompt.category, verdict.kind] += 1
                     confidences[confidence, outcome.correct] += 1
-                    filtered += verdict.declines and (
-                        outcome.response.block is not None or verdict.reason.startswith("filter:")
+                    filtered += verdict.declines and any(
+                        evidence.rule.startswith("filter:") for evidence in verdict.evidence
                     )
                 case Unevaluated(reason=reason):
                     verdicts[prompt.label, prompt.category, None] += 1

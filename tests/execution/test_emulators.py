@@ -8,10 +8,6 @@ by PYTEST_REFUSAL_MOCK_LLM or PATH.
 from __future__ import annotations
 
 import json
-import os
-import shutil
-import socket
-import subprocess
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
@@ -39,43 +35,6 @@ def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @contextmanager
-def serving(variable: str, name: str, *arguments: str, port: int, **environ: str) -> Iterator[str]:
-    """Start an emulator and give its URL; skip the test where it is not installed."""
-    command = os.environ.get(variable) or shutil.which(name)
-    if command is None:
-        pytest.skip(f"{name} is not installed here ({variable} or PATH would say where)")
-    with subprocess.Popen(
-        [command, *arguments],
-        env={**os.environ, **environ},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    ) as emulator:
-        try:
-            _wait_for(port)
-            yield f"http://127.0.0.1:{port}"
-        finally:
-            emulator.terminate()
-
-
-def free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port: int = free.getsockname()[1]
-        return port
-
-
-def _wait_for(port: int) -> None:
-    deadline = time.monotonic() + 30
-    while time.monotonic() < deadline:
-        with socket.socket() as attempt:
-            attempt.settimeout(1)
-            if attempt.connect_ex(("127.0.0.1", port)) == 0:
-                return
-        time.sleep(0.05)
-    pytest.fail("the emulator does not listen")
-
-
-@contextmanager
 def policy(kind: str, base_url: str, **keys: object) -> Iterator[Asking]:
     table = {"type": kind, "base_url": base_url, "model": "m", "api_key_env": "KEY", **keys}
     parsed, faults = parse_policy_table("staging", table, where="t")
@@ -93,11 +52,9 @@ def policy(kind: str, base_url: str, **keys: object) -> Iterator[Asking]:
 
 
 @pytest.fixture
-def llmock() -> Iterator[str]:
-    port = free_port()
-    arguments = ("serve", "--host", "127.0.0.1", "--port", str(port))
-    with serving("PYTEST_REFUSAL_LLMOCK", "llmock", *arguments, port=port) as url:
-        yield url
+def llmock(emulator: Callable[..., str]) -> str:
+    arguments = ("serve", "--host", "127.0.0.1", "--port", "{port}")
+    return emulator("llmock", "PYTEST_REFUSAL_LLMOCK", *arguments)
 
 
 def script(url: str, behaviour: dict[str, object]) -> None:
@@ -172,21 +129,13 @@ rules:
 """
 
 
-def test_mock_llm_refuses_and_blocks_in_the_words_of_providers(tmp_path: Path) -> None:
-    (tmp_path / "rules.yaml").write_text(RULES)
-    port = free_port()
-    with (
-        serving(
-            "PYTEST_REFUSAL_MOCK_LLM",
-            "mock-llm",
-            "--config",
-            str(tmp_path / "rules.yaml"),
-            port=port,
-            HOST="127.0.0.1",
-            PORT=str(port),
-        ) as url,
-        policy("openai", f"{url}/v1") as once,
-    ):
+def test_mock_llm_refuses_and_blocks_in_the_words_of_providers(
+    tmp_path: Path, emulator: Callable[..., str]
+) -> None:
+    rules = tmp_path / "rules.yaml"
+    rules.write_text(RULES)
+    url = emulator("mock-llm", "PYTEST_REFUSAL_MOCK_LLM", "--config", str(rules))
+    with policy("openai", f"{url}/v1") as once:
         assert once("hello").text == "Hi."
         assert once("please refuse").refusal == "I can't."
         block = once("as azure does").block

@@ -12,8 +12,8 @@ from pytest_refusal.metrics.rates import Rate
 from pytest_refusal.metrics.tally import Tally
 from pytest_refusal.outcome import Evaluated, Trial, Unevaluated
 from pytest_refusal.prompt import Label, Message, Prompt, Role
-from pytest_refusal.response import Block, FilterStage, Response
-from pytest_refusal.verdict import Verdict, VerdictKind
+from pytest_refusal.response import Response
+from pytest_refusal.verdict import Evidence, Verdict, VerdictKind
 
 REFUSAL, PARTIAL, ANSWER = VerdictKind.REFUSAL, VerdictKind.PARTIAL_REFUSAL, VerdictKind.ANSWER
 
@@ -24,11 +24,13 @@ def trial(label="unsafe", category="role-play"):
     return Trial(prompt=prompt, policy="staging")
 
 
-def evaluated(label, kind, confidence=None, *, category="role-play", reason="phrase", block=None):
+def evaluated(label, kind, confidence=None, *, category="role-play", rule="phrase"):
     return Evaluated(
         trial=trial(label, category),
-        response=Response(text="text", block=block),
-        verdict=Verdict(kind=kind, score=0.5, reason=reason),
+        response=Response(text="text"),
+        verdict=Verdict(
+            kind=kind, score=0.5, reason="phrase", evidence=(Evidence(rule=rule, text="text"),)
+        ),
         confidence=confidence,
     )
 
@@ -99,13 +101,13 @@ def test_categories_are_sorted_and_only_those_with_prompts_of_the_label():
 
 
 def test_refusals_of_a_provider_filter_are_counted():
-    block = Block(stage=FilterStage.PROMPT, signal="content_filter")
     tally = Tally.of(
         [
-            evaluated("unsafe", REFUSAL, reason="filter:prompt"),
-            evaluated("unsafe", REFUSAL, reason="signal:refusal", block=block),
+            evaluated("unsafe", REFUSAL, rule="filter:prompt"),
+            evaluated("unsafe", PARTIAL, rule="filter:completion"),
+            evaluated("unsafe", REFUSAL, rule="model"),
             evaluated("unsafe", REFUSAL),
-            evaluated("unsafe", ANSWER, block=block),
+            evaluated("unsafe", ANSWER, rule="filter:prompt"),
         ]
     )
     assert tally.filtered == 2
@@ -147,7 +149,7 @@ outcomes = st.lists(
         st.sampled_from(VerdictKind),
         st.none() | st.floats(0, 1) | st.sampled_from([0.3, 0.5, 0.9]),
         category=categories,
-        reason=st.sampled_from(["phrase", "filter:prompt"]),
+        rule=st.sampled_from(["phrase", "filter:prompt"]),
     )
     | st.builds(unevaluated, labels, st.sampled_from(["timeout", "empty"]), category=categories),
     max_size=30,
