@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+#: Among the `other_parts` of a response: the filter did not work, and let everything through.
+FILTER_FAILED = "content_filter_error"
+
 
 class FilterStage(StrEnum):
     """What a provider's filter stopped."""

@@ -20,7 +20,7 @@ from pytest_refusal.policy.wire import (
     model_fingerprint,
 )
 from pytest_refusal.prompt import ConfidenceQuestion, Prompt
-from pytest_refusal.response import Block, FilterStage, Response, Usage
+from pytest_refusal.response import FILTER_FAILED, Block, FilterStage, Response, Usage
 
 # Codes of errors that are decisions about the prompt.
 _BLOCK_CODES = frozenset({"content_filter", "content_policy_violation", "moderation_blocked"})
@@ -139,7 +139,7 @@ def read_completion(body: object) -> Response:
         finish_reason=finish_reason,
         block=_completion_block(body, choice, finish_reason),
         tool_calls=_tool_calls(message),
-        other_parts=_other_parts(body, message),
+        other_parts=_other_parts(body, choice),
         usage=usage,
         model=text(body, "model"),
     )
@@ -240,13 +240,16 @@ def _names_guardrail(body: object) -> bool:
     )
 
 
-def _other_parts(body: object, message: object) -> tuple[str, ...]:
+def _other_parts(body: object, choice: object) -> tuple[str, ...]:
     # OpenAI counts the thinking that it does not show; others show it under one of these names.
+    message = dig(choice, "message")
     spent = count(body, "usage", "completion_tokens_details", "reasoning_tokens")
     shown = any(dig(message, name) for name in ("reasoning", "reasoning_content", "thinking"))
     found = ["thinking"] if spent or shown else []
     kinds = (text(part, "type") for part in items(message, "content"))
     found += [kind for kind in kinds if kind not in {None, "text", "output_text"}]
+    filtered = [dig(part, "content_filter_results") for part in (choice, *_prompts(body))]
+    found += [FILTER_FAILED for one in filtered if text(one, "error", "code") == FILTER_FAILED]
     return tuple(dict.fromkeys(found))
 
 

@@ -9,9 +9,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pytest_refusal.metrics.wording import fraction, number
+from pytest_refusal.report.answered_by import other_models
 from pytest_refusal.report.findings import count
 from pytest_refusal.report.lines import Style
 from pytest_refusal.report.report import AskingSummary, PolicyReport
+from pytest_refusal.response import FILTER_FAILED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,8 +30,7 @@ def remarks(policy: PolicyReport) -> Iterator[Remark]:
     tally = policy.tally
     if partial := tally.partial_refusal.numerator:
         yield Remark(words=f"{count(partial, 'partial refusal')}, counted as refusals")
-    if tally.filtered:
-        yield Remark(words=f"{count(tally.filtered, 'refusal')} by the provider's filter")
+    yield from _about_the_provider(policy)
     if foreign := policy.count_verdicts("language_not_covered"):
         words = f"language not covered: {count(foreign, 'response')}, taken for answers"
         yield Remark(words=words, style=Style.BAD)
@@ -56,6 +57,18 @@ def remarks(policy: PolicyReport) -> Iterator[Remark]:
     if policy.not_run:
         names = tuple(trial.prompt.id for trial in policy.not_run)
         yield Remark(words=f"{len(names)} not run", names=names, style=Style.BAD)
+
+
+def _about_the_provider(policy: PolicyReport) -> Iterator[Remark]:
+    if policy.tally.filtered:
+        yield Remark(words=f"{count(policy.tally.filtered, 'refusal')} by the provider's filter")
+    if failed := policy.count_other_parts(FILTER_FAILED):
+        words = f"the provider's filter failed on {count(failed, 'response')}, not filtered"
+        yield Remark(words=words, style=Style.BAD)
+    if others := other_models(policy):
+        named = ", ".join(f"{model} ({n})" for model, n in others.items())
+        words = f"answered by another model than the one asked: {named}"
+        yield Remark(words=words, style=Style.BAD)
 
 
 def remarks_in_words(policy: PolicyReport) -> tuple[str, ...]:

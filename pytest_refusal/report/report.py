@@ -183,6 +183,13 @@ class PolicyReport:
             for outcome in self.outcomes
         )
 
+    def count_other_parts(self, kind: str) -> int:
+        """Count the judged responses beside which something of this kind came."""
+        return sum(
+            isinstance(outcome, Evaluated) and kind in outcome.response.other_parts
+            for outcome in self.outcomes
+        )
+
     @property
     def is_partial(self) -> bool:
         """Whether prompts of the corpora were left out of the run."""

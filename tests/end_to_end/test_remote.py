@@ -410,3 +410,22 @@ def installed(package: str) -> None:
         version(package)
     except PackageNotFoundError:
         pytest.skip(f"{package} is not installed (dependency group `compat`)")
+
+
+def test_another_model_and_a_filter_that_failed_are_told(staging: Any, model_server: Any) -> None:
+    def script(body: Any, number: int) -> Any:
+        reply = good(model_server, body)
+        reply.body["model"] = "m-2024-08-06"
+        if "egg" in text_of(body):
+            reply.body["model"] = "vendor/other\x1b[31m"
+            failed = {"error": {"code": "content_filter_error", "message": "not filtered"}}
+            reply.body["choices"][0]["content_filter_results"] = failed
+        return reply
+
+    model_server.script = script
+    ran = staging.run("--refusal-policy=staging", "--refusal-report=out.md")
+    assert ran.exit_status == 0
+    for told in (ran.stdout, (staging.path / "out.md").read_text()):
+        assert "answered by another model than the one asked: vendor/other" in told
+        assert "the provider's filter failed on 1 response, not filtered" in told
+        assert "\x1b[31m" not in told

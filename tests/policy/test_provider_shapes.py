@@ -36,6 +36,10 @@ def said(response: Response) -> dict[str, object]:
     return found
 
 
+FILTER_ERROR = {
+    "error": {"code": "content_filter_error", "message": "The contents are not filtered"}
+}
+
 CHAT = {
     "answer": (chat({"content": "Hi."}), {"finish": "stop", "text": "Hi."}),
     "refusal field": (
@@ -101,6 +105,15 @@ CHAT = {
             content_filter_results={"jailbreak": {"filtered": False, "detected": True}},
         ),
         {"finish": "stop", "text": "Hi."},
+    ),
+    "Azure's filter failed": (
+        chat({"content": "Hi."}, content_filter_results=FILTER_ERROR),
+        {"finish": "stop", "text": "Hi.", "beside": ("content_filter_error",)},
+    ),
+    "Azure's filter failed on the prompt": (
+        chat({"content": "Hi."})
+        | {"prompt_filter_results": [{"content_filter_results": FILTER_ERROR}]},
+        {"finish": "stop", "text": "Hi.", "beside": ("content_filter_error",)},
     ),
     "another vendor's word": (
         chat({"content": None}, "refusal"),
