@@ -19,6 +19,7 @@ from matplotlib.figure import Figure as Canvas
 from matplotlib.patches import Patch
 
 from pytest_refusal.escape import plot_label
+from pytest_refusal.metrics.wording import number
 from pytest_refusal.report.atomic import write_atomically
 from pytest_refusal.report.findings import (
     CategoryFigures,
@@ -179,9 +180,18 @@ def _by_category(axes: Axes, policy: PolicyReport, categories: Sequence[Category
     )
 
 
+def _caption(policy: PolicyReport) -> str:
+    found = policy.calibration().everything
+    if found.ece is None:
+        return "no data"
+    stated = found.evaluated - found.missing_confidence
+    chance = number(found.ece_chance_level)
+    return f"{stated} of {found.evaluated} stated; ECE by chance alone {chance}"
+
+
 def _reliability(axes: Axes, policy: PolicyReport) -> None:
     ece = main_figures(policy)[3]
-    _square(axes, "stated confidence", "accuracy")
+    _square(axes, f"stated confidence\n{_caption(policy)}", "accuracy")
     axes.set_title(
         plot_label(f"{policy.policy[:20]}: ECE {ece.words.split(' (')[0]}", 40), loc="left"
     )

@@ -21,6 +21,15 @@ def test_equal_runs_give_equal_bytes(made, tmp_path, suffix):
     assert paths[0].read_bytes().startswith(BEGINNING[suffix])
 
 
+def test_the_calibration_error_stands_beside_its_chance_level(made, tmp_path):
+    report = made["within-ceilings"]()
+    write_plot(report, tmp_path / "run.svg")
+    found = report.policies[0].calibration().everything
+    caption = f"8 of 8 stated; ECE by chance alone {found.ece_chance_level:.3f}"
+    # Letters are drawn as paths, with the words in a comment.
+    assert caption in (tmp_path / "run.svg").read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize("name", ["all-errors", "hostile"])
 def test_every_run_can_be_drawn(made, tmp_path, name):
     path = tmp_path / "run.svg"
