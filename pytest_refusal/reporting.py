@@ -84,6 +84,7 @@ def report_policy(
         audit=assess_audit(labels, outcomes, settings.confidence_level),
         classifier=ClassifierSummary(name=classifier.name, version=classifier.version),
         ece_bins=settings.ece_bins,
+        confidence_level=settings.confidence_level,
         samples=settings.samples,
         collected=collected,
         not_run=tuple(not_run),

@@ -39,7 +39,12 @@ def interval_text(interval: Interval | None) -> str:
     if interval is None:
         return ""
     ends = f"{number(interval.lower)} to {number(interval.upper)}"
-    return f"{100 * interval.confidence_level:g}% interval {ends}"
+    return f"{percent(interval.confidence_level)} interval {ends}"
+
+
+def percent(level: float) -> str:
+    """Write a level of confidence as "95%"."""
+    return f"{100 * level:g}%"
 
 
 def fraction(rate: Rate, *, apart_from: float | None = None) -> str:

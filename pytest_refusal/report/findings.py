@@ -13,7 +13,7 @@ from pytest_refusal.metrics.calibration import CalibrationBin
 from pytest_refusal.metrics.calibration_summary import GroupCalibration
 from pytest_refusal.metrics.correction import CorrectedRate
 from pytest_refusal.metrics.estimates import Estimate
-from pytest_refusal.metrics.intervals import Interval, wilson_interval
+from pytest_refusal.metrics.intervals import Interval
 from pytest_refusal.metrics.rates import Rate
 from pytest_refusal.metrics.wording import NO_DATA, fraction, interval_text, number
 from pytest_refusal.outcome import Cell, Evaluated, Outcome
@@ -163,9 +163,9 @@ def reliability(policy: PolicyReport) -> tuple[CalibrationBin, ...]:
     return () if stated is None else stated.bins
 
 
-def bin_interval(one: CalibrationBin) -> Interval:
+def bin_interval(one: CalibrationBin, confidence_level: float) -> Interval:
     """Return the range in which the true accuracy of a bin may lie."""
-    interval = wilson_interval(one.correct, one.count)
+    interval = one.accuracy_interval(confidence_level)
     if interval is None:
         msg = f"an empty bin: {one}"
         raise ValueError(msg)
@@ -179,7 +179,7 @@ def calibration_words(policy: PolicyReport) -> tuple[str, ...]:
         return ("No confidence was stated.",)
     found = []
     for one in bins:
-        interval = bin_interval(one)
+        interval = bin_interval(one, policy.confidence_level)
         if interval.holds(one.mean_confidence):
             continue
         kind = "Over-confident" if one.gap > 0 else "Under-confident"

@@ -111,8 +111,9 @@ class PolicyReport:
     collected: trials that the corpora of the run hold.  planned: those of them that were
     selected and not skipped.  not_run: planned ones of which no outcome arrived.
     outcomes: in the order of the corpora.  samples: how often each prompt was asked.
-    estimates: the rates with their intervals.  reduced: multi-turn prompts of which the policy
-    saw only the last message.  unused: recorded responses that fit no prompt, by name.
+    estimates: the rates with their intervals.  confidence_level: of every interval.
+    reduced: multi-turn prompts of which the policy saw only the last message.
+    unused: recorded responses that fit no prompt, by name.
     audit: what people who read responses say; None without their labels.
     asking: what requests and a recording took; None where there were none.
     parameters: with what a policy behind a network was asked, as plain JSON; None for others.
@@ -127,6 +128,7 @@ class PolicyReport:
     ece_bins: int
     samples: int
     collected: int
+    confidence_level: float = 0.95
     not_run: tuple[Trial, ...] = ()
     skipped: tuple[Skipped, ...] = ()
     reduced: int = 0
@@ -142,7 +144,9 @@ class PolicyReport:
 
     @cached_property
     def _calibration(self) -> CalibrationSummary:
-        return summarise_calibration(self.outcomes, self.ece_bins)
+        return summarise_calibration(
+            self.outcomes, self.ece_bins, confidence_level=self.confidence_level
+        )
 
     def repeats(self) -> Repeats | None:
         """Summarise what several samples of each prompt show; None for one."""

@@ -14,7 +14,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from pytest_refusal.escape import one_line, visible
-from pytest_refusal.metrics.wording import fraction, interval_text, number
+from pytest_refusal.metrics.wording import fraction, interval_text, number, percent
 from pytest_refusal.report import findings
 from pytest_refusal.report.atomic import write_atomically
 from pytest_refusal.report.changes import counts_in_words, measures, prompts_by_change
@@ -58,6 +58,7 @@ def to_html(report: Report, *, redact: bool = False) -> str:
         interval_text=interval_text,
         limit_word=_limit_word,
         number=number,
+        percent=percent,
         one_line=one_line,
         result_words=RESULTS,
         is_compared=len(report.policies) > 1,

@@ -199,7 +199,7 @@ def _reliability(axes: Axes, policy: PolicyReport) -> None:
     bins = reliability(policy)
     total = sum(one.count for one in bins)
     for one in bins:
-        interval = bin_interval(one)
+        interval = bin_interval(one, policy.confidence_level)
         at = [one.mean_confidence] * 2
         axes.bar(
             (one.lower + one.upper) / 2,

@@ -137,7 +137,7 @@ def _strip(policy: PolicyReport) -> str:
         return ""
     marks = ["."] * policy.ece_bins
     for one in bins:
-        within = bin_interval(one).holds(one.mean_confidence)
+        within = bin_interval(one, policy.confidence_level).holds(one.mean_confidence)
         marks[one.index] = "=" if within else "+" if one.gap > 0 else "-"
     meanings = {"=": "as stated", "+": "over-confident", "-": "under-confident"}
     said = ", ".join(f"{mark} {words}" for mark, words in meanings.items() if mark in marks)

@@ -81,6 +81,20 @@ def test_every_kind_is_equal_to_the_byte_when_made_again(project, ran):
         assert again.read_bytes() == (project.path / name).read_bytes(), name
 
 
+def test_every_interval_has_the_level_that_was_set(project):
+    project.settings('corpus = "prompts.toml"\nconfidence_level = 0.8')
+    reports = [f"--refusal-report={name}" for name in ("run.json", "run.html", "run.md")]
+    said = project.run("--refusal-policy=bot:good,bot:leaks_one", "-vv", *reports)
+    texts = {name: (project.path / name).read_text() for name in ("run.html", "run.md")}
+    for text in (said.stdout, *texts.values()):
+        assert "80% interval" in text
+        assert "95%" not in text
+    levels = re.findall(r'"confidence_level": ([^,\s]+)', (project.path / "run.json").read_text())
+    assert set(levels) == {"0.8"}
+    assert main([str(project.path / "run.json"), "--to", str(project.path / "again.html")]) == 0
+    assert (project.path / "again.html").read_text() == texts["run.html"]
+
+
 def test_the_figures_are_those_of_the_json_in_every_kind(project, ran):
     said = ran()
     (policy,) = json.loads((project.path / "run.json").read_text())["policies"]
