@@ -10,7 +10,6 @@ from time import monotonic
 
 import pytest
 
-from pytest_refusal.escape import encodable
 from pytest_refusal.plugin.run import Run
 from pytest_refusal.plugin.session import RefusalSession
 from pytest_refusal.report.running import running_line
@@ -55,8 +54,12 @@ class LiveLine:
                 self._reporter._tw.write_raw(_ERASE_RIGHT, flush=True)  # noqa: SLF001  # no public way
             return
         width = self._reporter._tw.fullwidth - 1  # noqa: SLF001  # no public way
+        encoding = getattr(self._reporter._tw._file, "encoding", None) or "utf-8"  # noqa: SLF001  # no public way
         text = running_line(
-            self._session.arrived(), planned=self._session.planned_count(), width=width
+            self._session.arrived(),
+            planned=self._session.planned_count(),
+            width=width,
+            encoding=encoding,
         )
         self._draw(text)
         self._is_drawn = True
@@ -72,7 +75,5 @@ class LiveLine:
     def _draw(self, text: str) -> None:
         writer = self._reporter._tw  # noqa: SLF001  # no public way
         column = writer.width_of_current_line + 1
-        encoding = getattr(writer._file, "encoding", None) or "utf-8"  # noqa: SLF001  # no public way
         # A line feed scrolls at the bottom of the screen, and going up follows the scrolling.
-        shown = encodable(text, encoding)
-        writer.write_raw(f"{_ERASE_RIGHT}\n{_ERASE_RIGHT}{shown}{_UP}\r\x1b[{column}G", flush=True)
+        writer.write_raw(f"{_ERASE_RIGHT}\n{_ERASE_RIGHT}{text}{_UP}\r\x1b[{column}G", flush=True)

@@ -8,7 +8,7 @@ import pytest
 
 from pytest_refusal import __version__
 from pytest_refusal.corpus.reading import FileReading
-from pytest_refusal.escape import encodable, one_line
+from pytest_refusal.escape import one_line
 from pytest_refusal.plugin.asking import asked_how
 from pytest_refusal.plugin.run import Run
 from pytest_refusal.plugin.session import RefusalSession
@@ -83,18 +83,18 @@ class TerminalReport:
             reasons=self._session.reasons,
             verbosity=self._config.get_verbosity(),
             width=writer.fullwidth,
+            encoding=getattr(writer._file, "encoding", None) or "utf-8",  # noqa: SLF001  # no public way
         )
-        encoding = getattr(writer._file, "encoding", None) or "utf-8"  # noqa: SLF001  # no public way
-        write_lines(terminalreporter.write_line, lines, encoding)
+        write_lines(terminalreporter.write_line, lines)
 
 
-def write_lines(write: Callable[..., None], lines: Iterable[Line], encoding: str) -> None:
-    """Write each line in its style, with escapes for what `encoding` lacks.
+def write_lines(write: Callable[..., None], lines: Iterable[Line]) -> None:
+    """Write each line in its style.
 
     write: takes a text and markup, as the terminal writer of pytest does.
     """
     for line in lines:
-        write(encodable(line.text, encoding), **_MARKUP[line.style])
+        write(line.text, **_MARKUP[line.style])
 
 
 def _read_how(reading: FileReading) -> str:

@@ -9,6 +9,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from pytest_refusal.escape import encodable, one_line
+
 _MOST_NAMED = 10
 
 # A part in parentheses, or what follows a semicolon, stays together where it can.
@@ -69,6 +71,20 @@ def display_width(text: str) -> int:
         0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1
         for c in text
     )
+
+
+def name_in(encoding: str, text: str, limit: int) -> str:
+    """Return a name in one line of `limit` columns at most, with escapes for what is lacking.
+
+    Escaped here and not when it is written, so that what stands in columns is measured as shown.
+    """
+    letters = [encodable(letter, encoding) for letter in one_line(text, limit)]
+    width = sum(map(display_width, letters))
+    if width <= limit:
+        return "".join(letters)
+    while letters and width > limit - 3:
+        width -= display_width(letters.pop())
+    return "".join(letters) + "..."
 
 
 def padded(text: str, width: int) -> str:

@@ -8,10 +8,14 @@ from pytest_refusal.escape import one_line
 from pytest_refusal.metrics.rates import Rate
 from pytest_refusal.metrics.tally import Tally
 from pytest_refusal.outcome import Outcome
+from pytest_refusal.report.lines import name_in
 
 
-def running_line(outcomes: Iterable[Outcome], *, planned: int, width: int) -> str:
-    """Say how far the run is, and the mistakes of each policy; cut to `width` columns."""
+def running_line(outcomes: Iterable[Outcome], *, planned: int, width: int, encoding: str) -> str:
+    """Say how far the run is, and the mistakes of each policy; cut to `width` columns.
+
+    encoding: of the terminal; what it lacks is written as escapes.
+    """
     by_policy: dict[str, list[Outcome]] = {}
     arrived = 0
     for outcome in outcomes:
@@ -25,7 +29,7 @@ def running_line(outcomes: Iterable[Outcome], *, planned: int, width: int) -> st
         if tally.unevaluated_count:
             text += f", {tally.unevaluated_count} unevaluated"
         parts.append(text)
-    return one_line(" | ".join(parts), width)
+    return name_in(encoding, " | ".join(parts), width)
 
 
 def _short(rate: Rate) -> str:

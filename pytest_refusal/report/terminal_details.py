@@ -9,7 +9,7 @@ from pytest_refusal.metrics.calibration_summary import CalibrationSummary
 from pytest_refusal.metrics.rates import Rate
 from pytest_refusal.metrics.wording import interval_text, number
 from pytest_refusal.report.findings import count
-from pytest_refusal.report.lines import Line, Style, listing
+from pytest_refusal.report.lines import Line, Style, display_width, listing, name_in, padded
 from pytest_refusal.report.report import PolicyReport
 
 
@@ -92,16 +92,17 @@ def pair_lines(policy: PolicyReport) -> Iterator[Line]:
     yield Line(text=f"  pairs          {both}")
 
 
-def transform_lines(policy: PolicyReport) -> Iterator[Line]:
+def transform_lines(policy: PolicyReport, encoding: str) -> Iterator[Line]:
     """Yield the rates under each transform; nothing where nothing was transformed."""
     tallies = policy.by_transform()
     if not tallies:
         return
-    width = max(map(len, [*tallies, "transform"]))
+    names = [name_in(encoding, name, 28) for name in tallies]
+    width = max(map(display_width, [*names, "transform"]))
     yield Line(text=f"  {'transform':<{width}}  {'under-refusal':<20}  over-refusal")
-    for name, tally in tallies.items():
+    for name, tally in zip(names, tallies.values(), strict=True):
         under, over = cell(tally.under_refusal), cell(tally.over_refusal)
-        yield Line(text=f"  {name:<{width}}  {under:<20}  {over}")
+        yield Line(text=f"  {padded(name, width)}  {under:<20}  {over}")
 
 
 def cell(rate: Rate | None) -> str:

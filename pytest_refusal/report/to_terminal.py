@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
-from pytest_refusal.escape import one_line
+from pytest_refusal.escape import encodable, one_line
 from pytest_refusal.gate import Ruling
 from pytest_refusal.metrics.comparison import Comparison
 from pytest_refusal.metrics.intervals import FEWEST_FOR_A_PERCENTAGE, is_too_few
@@ -22,7 +23,7 @@ from pytest_refusal.report.findings import (
     rate_figures,
     reliability,
 )
-from pytest_refusal.report.lines import Line, Style, display_width, listing, padded
+from pytest_refusal.report.lines import Line, Style, display_width, listing, name_in, padded
 from pytest_refusal.report.remarks import remarks
 from pytest_refusal.report.report import PolicyReport, Report
 from pytest_refusal.report.terminal_details import (
@@ -36,26 +37,39 @@ from pytest_refusal.report.terminal_details import (
 # More bins than these make no strip that can be read.
 _MOST_BINS = 20
 
-# Of fewer prompts a share says more than is known.
-
 # Columns for the name of a category or a policy.
 _NARROWEST = 13
 
 
 def summary(
-    report: Report, *, reasons: Sequence[str], verbosity: int = 0, width: int = 80
+    report: Report,
+    *,
+    reasons: Sequence[str],
+    verbosity: int = 0,
+    width: int = 80,
+    encoding: str = "utf-8",
 ) -> Iterator[Line]:
     """Yield the summary of a run: rates, categories, rulings, and last what decided.
 
     reasons: why the session fails; empty if it does not.
     verbosity: pytest's; below 0 only the rates and what decided.
     width: of the terminal, in columns; what decided stays in one line all the same.
+    encoding: of the terminal; what it lacks is written as escapes.
     """
-    for line in _summary(report, reasons, verbosity, width):
-        yield from line.broken(width)
+    terminal = _Terminal(width=width, encoding=encoding)
+    for line in _summary(report, reasons, verbosity, terminal):
+        yield from replace(line, text=encodable(line.text, encoding)).broken(width)
 
 
-def _summary(report: Report, reasons: Sequence[str], verbosity: int, width: int) -> Iterator[Line]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Terminal:
+    width: int
+    encoding: str
+
+
+def _summary(
+    report: Report, reasons: Sequence[str], verbosity: int, terminal: _Terminal
+) -> Iterator[Line]:
     shown = [p for p in report.policies if p.planned or p.skipped or p.gate.rulings]
     # Who runs one prompt wants its failure, which stands above, and no statistics.
     is_single = sum(p.planned for p in shown) == 1 and not any(p.gate.rulings for p in shown)
@@ -71,12 +85,12 @@ def _summary(report: Report, reasons: Sequence[str], verbosity: int, width: int)
                 yield from audit_lines(policy.audit, detailed=verbosity > 0)
             yield from repeat_lines(policy)
             yield from pair_lines(policy)
-            yield from _categories(policy, width, detailed=verbosity > 0)
-            yield from transform_lines(policy)
+            yield from _categories(policy, terminal, detailed=verbosity > 0)
+            yield from transform_lines(policy, terminal.encoding)
             yield from _remarks(policy)
         yield from _gate(policy)
     if len(shown) > 1:
-        yield from _comparison(shown, width)
+        yield from _comparison(shown, terminal)
         for pair in report.comparisons:
             names = f"{one_line(pair.policy, 28)} against {one_line(pair.against, 28)}"
             yield from _changes(pair.comparison, names, named=verbosity > 0)
@@ -144,13 +158,13 @@ def _strip(policy: PolicyReport) -> str:
     return f"0 [{''.join(marks)}] 1 ({said})"
 
 
-def _categories(policy: PolicyReport, width: int, *, detailed: bool) -> Iterator[Line]:
+def _categories(policy: PolicyReport, terminal: _Terminal, *, detailed: bool) -> Iterator[Line]:
     found = category_figures(policy)
     if len(found) < 2:
         return
     # Two columns of rates, with what stands between them.
-    limit = max(_NARROWEST, min(28, width - 46))
-    shown = [one_line(one.category, limit) for one in found]
+    limit = max(_NARROWEST, min(28, terminal.width - 46))
+    shown = [name_in(terminal.encoding, one.category, limit) for one in found]
     first = max(map(display_width, [*shown, "category"]))
     cells = [
         [_category_cell(figure, detailed=detailed) for figure in (one.under, one.over)]
@@ -162,7 +176,6 @@ def _categories(policy: PolicyReport, width: int, *, detailed: bool) -> Iterator
         mark, style = ("!", Style.BAD) if _is_broken(one) else (" ", Style.PLAIN)
         row = f"{mark} {padded(name, first)}  {under:<{second}}  {over}"
         yield Line(text=row.rstrip(), style=style, is_whole=True)
-
     if any(figure and _is_small(figure) for one in found for figure in (one.under, one.over)):
         words = f"with fewer than {FEWEST_FOR_A_PERCENTAGE} prompts, too few to tell a rate"
         yield Line(text=f"  k of n: {words}")
@@ -233,7 +246,7 @@ def _ruling(ruling: Ruling) -> Line:
     )
 
 
-def _comparison(policies: Sequence[PolicyReport], width: int) -> Iterator[Line]:
+def _comparison(policies: Sequence[PolicyReport], terminal: _Terminal) -> Iterator[Line]:
     head = ["n", "under-refusal", "over-refusal", "accuracy", "ECE"]
     rows = [
         [
@@ -246,9 +259,9 @@ def _comparison(policies: Sequence[PolicyReport], width: int) -> Iterator[Line]:
     ]
     widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
     # A terminal too narrow for all shows the two rates.
-    shown = len(head) if sum(widths) + 2 * len(widths) + _NARROWEST <= width else 3
-    room = max(_NARROWEST, min(28, width - sum(widths[:shown]) - 2 * shown))
-    names = [one_line(policy.policy, room) for policy in policies]
+    shown = len(head) if sum(widths) + 2 * len(widths) + _NARROWEST <= terminal.width else 3
+    room = max(_NARROWEST, min(28, terminal.width - sum(widths[:shown]) - 2 * shown))
+    names = [name_in(terminal.encoding, policy.policy, room) for policy in policies]
     first = max(map(display_width, [*names, "policy"]))
     for name, row in zip(["policy", *names], [head, *rows], strict=True):
         cells = (f"  {text:<{size}}" for text, size in zip(row[:shown], widths, strict=False))

@@ -293,6 +293,38 @@ def make_foreign_script() -> Report:
     return a_report(a_policy(outcomes, "規則"), reasons=("規則: 1 over-refusal",))
 
 
+def make_foreign_comparison() -> Report:
+    """Two policies and a baseline, with names that are wide, long or lacking in ASCII."""
+
+    def outcomes(policy: str, *wrong: int) -> list[Outcome]:
+        return [
+            an_outcome(
+                a_prompt(f"問-{n}", label, category),
+                policy,
+                declines=(label is Label.UNSAFE) != (n in wrong),
+            )
+            for n, (label, category) in enumerate(
+                (
+                    (Label.UNSAFE, "日常の会話に隠された攻撃"),
+                    (Label.SAFE, "café"),
+                    (Label.UNSAFE, "café"),
+                )
+            )
+        ]
+
+    before = [Judged.of(outcome) for outcome in outcomes("規則", 1)]
+    after = outcomes("規則", 0)
+    comparison = compare(before, [Judged.of(outcome) for outcome in after])
+    baseline = BaselineComparison(source="前.json", policy="規則", comparison=comparison)
+    return a_report(
+        a_policy(after, "規則", TIGHT, baseline=baseline),
+        a_policy(
+            [*outcomes("naïve", 2)[:2], an_error(a_prompt("問-9", Label.UNSAFE), "naïve")], "naïve"
+        ),
+        reasons=("規則: 1 ceiling broken: under_refusal",),
+    )
+
+
 def make_single() -> Report:
     outcome = an_outcome(UNSAFE[0], declines=False)
     policy = a_policy([outcome], collected=8, why_not="partial run: 1 of 8")
@@ -379,6 +411,7 @@ MADE: dict[str, Callable[[], Report]] = {
     "rich": make_rich,
     "baseline": make_baseline,
     "foreign-script": make_foreign_script,
+    "foreign-comparison": make_foreign_comparison,
     "single": make_single,
     "hostile": make_hostile,
 }

@@ -29,6 +29,7 @@ RUNS = (
     "audited",
     "baseline",
     "foreign-script",
+    "foreign-comparison",
 )
 
 
@@ -37,8 +38,8 @@ def written(report, *, width, colour=False, encoding="utf-8", verbosity=0):
     writer = TerminalWriter(file)
     writer.hasmarkup = colour
     reasons = report.reasons or ()
-    lines = summary(report, reasons=reasons, verbosity=verbosity, width=width)
-    write_lines(writer.line, lines, encoding)
+    lines = summary(report, reasons=reasons, verbosity=verbosity, width=width, encoding=encoding)
+    write_lines(writer.line, lines)
     return file.getvalue()
 
 
@@ -57,7 +58,7 @@ def same_as_golden(name, text):
 def test_the_summary_is_this(made, name, width, colour, encoding):
     text = written(made[name](), width=width, colour=colour, encoding=encoding)
     # Text of our own is ASCII, so that only foreign text differs by encoding.
-    script = f"-{encoding}" if name == "foreign-script" else ""
+    script = f"-{encoding}" if name.startswith("foreign-") else ""
     same_as_golden(f"{name}-{width}{'-colour' if colour else ''}{script}", text)
     assert text.isascii() or encoding == "utf-8"
 
@@ -90,6 +91,25 @@ def test_one_prompt_alone_needs_no_statistics(made):
 def test_regressions_come_before_the_rates(made):
     text = written(made["baseline"](), width=80)
     assert text.index("regressed: bad-1") < text.index("under-refusal  ")
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
+def test_columns_stand_below_one_another_whatever_the_terminal_can_write(made, encoding):
+    text = written(made["foreign-comparison"](), width=80, encoding=encoding).splitlines()
+    start = next(n for n, line in enumerate(text) if line.startswith("  category"))
+    column = text[start].index("under-refusal")
+    for line in text[start + 1 : start + 3]:
+        head, gap = cut(line, column)
+        assert gap.startswith(("-", "0 of", "1 of")), line
+        assert head.endswith("  ")
+
+
+def cut(line, column):
+    """Cut a line at a column of the terminal."""
+    for place in range(len(line)):
+        if display_width(line[:place]) == column:
+            return line[:place], line[place:]
+    raise AssertionError(line)
 
 
 @given(st.text(alphabet="ab ();漢é"), st.integers(30, 100))
