@@ -15,6 +15,9 @@ from pytest_refusal.report.lines import Style
 from pytest_refusal.report.report import AskingSummary, PolicyReport
 from pytest_refusal.response import FILTER_FAILED
 
+# A server may call itself by another name each time.
+_NAMED = 3
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remark:
@@ -66,8 +69,9 @@ def _about_the_provider(policy: PolicyReport) -> Iterator[Remark]:
         words = f"the provider's filter failed on {count(failed, 'response')}, not filtered"
         yield Remark(words=words, style=Style.BAD)
     if others := other_models(policy):
-        named = ", ".join(f"{model} ({n})" for model, n in others.items())
-        words = f"answered by another model than the one asked: {named}"
+        first = ", ".join(f"{model} ({n})" for model, n in list(others.items())[:_NAMED])
+        more = f" and {len(others) - _NAMED} more" if len(others) > _NAMED else ""
+        words = f"answered by another model than the one asked: {first}{more}"
         yield Remark(words=words, style=Style.BAD)
 
 
