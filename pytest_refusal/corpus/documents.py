@@ -38,7 +38,8 @@ def sheet_of_members(members: Mapping[str, Member]) -> Sheet:
         return _own(members)
     if "tests" in members and isinstance(members["tests"].value, list):
         return sheet_of_list(members["tests"])
-    if members and all(isinstance(member.value, list) for member in members.values()):
+    lists = [member.value for member in members.values() if isinstance(member.value, list)]
+    if len(lists) == len(members) and any(map(_holds_cells, lists)):
         return _columns(members)
     keys = listing(list(members)[:8]) or "no keys"
     close = next((hint for key in members if (hint := did_you_mean(key, _OWN_KEYS))), ".")
@@ -47,6 +48,11 @@ def sheet_of_members(members: Mapping[str, Member]) -> Sheet:
         f"the document must be {_FORMS}; it has {keys}{close} Where the list stands elsewhere, "
         'say so in pyproject.toml, under [[tool.pytest-refusal.corpora]], as records = "a.b"',
     )
+
+
+def _holds_cells(values: list[object]) -> bool:
+    # A list of prompts under a misspelt name holds objects, or nothing, and is no column.
+    return any(not isinstance(value, Mapping) for value in values)
 
 
 def _own(members: Mapping[str, Member]) -> Sheet:

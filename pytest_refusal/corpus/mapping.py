@@ -36,13 +36,18 @@ def missing_columns(layout: Layout, columns: tuple[str, ...]) -> list[str]:
             continue
         if not any(place in header or place.split(".")[0] in header for place in places):
             named = f": {listing(places)} is none of them" if places else ""
-            close = did_you_mean(places[0] if places else name, columns)
+            close = did_you_mean(places[0], columns) if places else _misspelt(name, columns)
             faults.append(
                 f"the table has no column for the {name}{named}; its columns are "
                 f"{listing(columns)}{close or '.'} Columns are mapped in pyproject.toml, under "
                 "[[tool.pytest-refusal.corpora]]"
             )
     return faults
+
+
+def _misspelt(name: str, columns: tuple[str, ...]) -> str:
+    close = (column for column in columns if did_you_mean(column, (name,)))
+    return next((f"; did you mean {quoted(name)} by {quoted(one)}?" for one in close), "")
 
 
 def mapped(

@@ -111,6 +111,19 @@ def test_hostile_text_is_kept_as_it_is(write: Write) -> None:
             ],
             id="key",
         ),
+        *(
+            pytest.param(
+                f'{{"prmpts": [{held}]}}',
+                [
+                    '1: the document must be a list of prompts, {"defaults": {}, "prompts": []}, or'
+                    ' a list for each column; it has "prmpts"; did you mean "prompts"? Where the'
+                    " list stands elsewhere, say so in pyproject.toml, under"
+                    ' [[tool.pytest-refusal.corpora]], as records = "a.b"'
+                ],
+                id=f"misspelt-{name}",
+            )
+            for name, held in (("empty", ""), ("filled", '{"prompt": "x", "label": "safe"}'))
+        ),
         pytest.param(
             '{"prompts": {},\n "defaults": []}',
             ['1: "prompts" must be a list', '2: "defaults" must be an object'],

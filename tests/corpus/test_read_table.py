@@ -97,8 +97,8 @@ def test_cells_may_be_large_and_hold_nul(write: Write) -> None:
             [
                 (
                     '1: the table has no column for the prompt; its columns are "promt" and '
-                    '"label"; did you mean "promt"? Columns are mapped in pyproject.toml, under '
-                    "[[tool.pytest-refusal.corpora]]"
+                    '"label"; did you mean "prompt" by "promt"? Columns are mapped in '
+                    "pyproject.toml, under [[tool.pytest-refusal.corpora]]"
                 )
             ],
             id="no-prompt-column",
