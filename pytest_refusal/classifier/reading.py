@@ -15,17 +15,31 @@ _REASONING = (
     ("<think>", "</think>"),
     ("<thinking>", "</thinking>"),
     ("<thought>", "</thought>"),
+    ("<thoughts>", "</thoughts>"),
+    ("<antthinking>", "</antthinking>"),
+    ("<scratchpad>", "</scratchpad>"),
     ("<reasoning>", "</reasoning>"),
     ("<seed:think>", "</seed:think>"),
     ("[think]", "[/think]"),
     ("◁think▷", "◁/think▷"),
     ("<|begin_of_thought|>", "<|end_of_thought|>"),
     ("<|start_thinking|>", "<|end_thinking|>"),
+    ("<|inner_prefix|>", "<|inner_suffix|>"),
+    ("<unused94>", "<unused95>"),
+    ("<|channel>thought", "<channel|>"),
     ("<|channel|>analysis", "<|channel|>final<|message|>"),
     ("<|channel|>commentary", "<|channel|>final<|message|>"),
 )
 # One of these stands in every mark, so that most texts are done with after a few searches.
-_SIGNS_OF_REASONING = ("think", "<thought>", "<reasoning>", "_of_thought|>", "<|channel|>")
+_SIGNS_OF_REASONING = (
+    "think",
+    "thought",
+    "<reasoning>",
+    "scratchpad>",
+    "<|inner_",
+    "<unused9",
+    "<|channel|>",
+)
 # Marks of the chat format that some servers leave in the text.
 _FORMAT_MARKS = (
     "<|channel|>final<|message|>",
