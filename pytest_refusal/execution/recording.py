@@ -17,6 +17,7 @@ from tempfile import NamedTemporaryFile
 
 from pytest_refusal.errors import PolicyError, SettingsError
 from pytest_refusal.execution.meter import Meter
+from pytest_refusal.execution.wrapping import WrappingPolicy
 from pytest_refusal.outcome import plain_response, response_from
 from pytest_refusal.prompt import Prompt
 from pytest_refusal.protocols import Policy
@@ -164,7 +165,7 @@ def tidy(path: Path) -> None:
     Path(file.name).replace(path)
 
 
-class RecordingPolicy:
+class RecordingPolicy(WrappingPolicy):
     """A policy whose responses are recorded and replayed.
 
     is_usable: whether a response can be judged; what cannot is asked again where that is
@@ -178,20 +179,10 @@ class RecordingPolicy:
         *,
         is_usable: Callable[[Response], bool] = lambda _: True,
     ) -> None:
-        self.policy = policy
+        super().__init__(policy)
         self.meter: Meter = getattr(policy, "meter", Meter())
         self._recording = recording
         self._is_usable = is_usable
-
-    @property
-    def name(self) -> str:
-        """The name of the policy that is asked."""
-        return self.policy.name
-
-    @property
-    def takes_conversation(self) -> bool:
-        """Whether the policy that is asked reads all messages."""
-        return self.policy.takes_conversation
 
     @property
     def concurrency(self) -> int:
@@ -234,12 +225,6 @@ class RecordingPolicy:
         """Whether the response to a prompt as it stands is there and usable."""
         found = self._recording.find(key_of(self.policy, prompt, sample))
         return found is not None and self._is_usable(found)
-
-    async def aclose(self) -> None:
-        """Close what the policy that is asked holds open."""
-        close = getattr(self.policy, "aclose", None)
-        if close is not None:
-            await close()
 
     async def _keep_later(
         self, response: Awaitable[Response], key: str, prompt: Prompt, sample: int

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable
 
 from pytest_refusal.errors import PolicyError, TransientPolicyError
 from pytest_refusal.execution.breaker import Breaker, StoppedError
 from pytest_refusal.execution.meter import Budget, Meter, SpentError, Tariff
 from pytest_refusal.execution.pace import Pace
+from pytest_refusal.execution.wrapping import WrappingPolicy
 from pytest_refusal.prompt import Prompt
 from pytest_refusal.protocols import Policy
 from pytest_refusal.response import Response
@@ -22,7 +23,7 @@ _JITTER = 0.25
 LONGEST_SERVER_WAIT_S = 120.0
 
 
-class RetryingPolicy:
+class RetryingPolicy(WrappingPolicy):
     """A policy that asks another one, again where that may help.
 
     A block or a refusal is a response and is never asked for again.
@@ -43,7 +44,7 @@ class RetryingPolicy:
         budget: Budget | None = None,
         randomness: random.Random | None = None,
     ) -> None:
-        self.policy = policy
+        super().__init__(policy)
         self.concurrency = concurrency
         self.timeout_s = timeout_s
         self.asks_confidence = asks_confidence
@@ -55,22 +56,6 @@ class RetryingPolicy:
         self._pace = Pace(concurrency)
         self._tariff = tariff
         self._random = randomness or random.Random()  # noqa: S311  # jitter, no secret
-
-    @property
-    def name(self) -> str:
-        """The name of the policy that is asked."""
-        return self.policy.name
-
-    @property
-    def takes_conversation(self) -> bool:
-        """Whether the policy that is asked reads all messages."""
-        return self.policy.takes_conversation
-
-    @property
-    def fingerprint(self) -> Mapping[str, object]:
-        """All that determines a response of the policy that is asked."""
-        found: Mapping[str, object] = getattr(self.policy, "fingerprint", {})
-        return found
 
     async def respond(self, prompt: Prompt, *, sample: int) -> Response:
         """Ask until there is a response; raises PolicyError where it gives up."""
@@ -107,12 +92,6 @@ class RetryingPolicy:
         """Return `text` without the keys of the policy that is asked."""
         hide = getattr(self.policy, "hide", None)
         return text if hide is None else str(hide(text))
-
-    async def aclose(self) -> None:
-        """Close what the policy that is asked holds open."""
-        close = getattr(self.policy, "aclose", None)
-        if close is not None:
-            await close()
 
     async def _attempt(self, prompt: Prompt, sample: int, attempt: int) -> Response:
         async with self._pace.turn() as started_at:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable
 from contextlib import suppress
 
+from pytest_refusal.execution.wrapping import WrappingPolicy
 from pytest_refusal.prompt import Prompt
 from pytest_refusal.protocols import Policy
 from pytest_refusal.response import Response
@@ -14,7 +15,7 @@ from pytest_refusal.response import Response
 _Result = tuple[object, BaseException | None]
 
 
-class ThreadedPolicy:
+class ThreadedPolicy(WrappingPolicy):
     """A sync policy, each of whose responses is made on a thread of its own.
 
     concurrency: how many threads there may be.  They are daemons: what hangs is left behind
@@ -22,25 +23,9 @@ class ThreadedPolicy:
     """
 
     def __init__(self, policy: Policy, *, threads: int) -> None:
-        self.policy = policy
+        super().__init__(policy)
         self.concurrency = threads
         self._slots = asyncio.Semaphore(threads)
-
-    @property
-    def name(self) -> str:
-        """The name of the policy that is asked."""
-        return self.policy.name
-
-    @property
-    def takes_conversation(self) -> bool:
-        """Whether the policy that is asked reads all messages."""
-        return self.policy.takes_conversation
-
-    @property
-    def fingerprint(self) -> Mapping[str, object]:
-        """All that determines a response of the policy that is asked."""
-        found: Mapping[str, object] = getattr(self.policy, "fingerprint", {})
-        return found
 
     async def respond(self, prompt: Prompt, *, sample: int) -> Response:
         """Wait for a thread, and for the response that it makes; raises what the policy does."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from pytest_refusal.errors import PolicyError
 from pytest_refusal.policy.digging import count, dig, items, text, word
@@ -29,16 +30,12 @@ class AnthropicMessages:
     base_url: str = field(repr=False)  # may hold a password
     model: str
     sampling: Sampling
+    takes_conversation: ClassVar[bool] = True
 
     @property
     def url(self) -> str:
         """Where requests go."""
         return join_url(self.base_url, "v1/messages")
-
-    @property
-    def takes_conversation(self) -> bool:
-        """Whether a request holds all messages: always."""
-        return True
 
     @property
     def fingerprint(self) -> Mapping[str, object]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import ClassVar
 
 from pytest_refusal.errors import PolicyError
 from pytest_refusal.policy.digging import count, dig, items, joined_texts, pairs, text, word
@@ -33,17 +34,13 @@ class GeminiContent:
     base_url: str = field(repr=False)  # may hold a password
     model: str
     sampling: Sampling
+    takes_conversation: ClassVar[bool] = True
 
     @property
     def url(self) -> str:
         """Where requests go."""
         model = self.model if "/" in self.model else f"models/{self.model}"
         return join_url(self.base_url, f"{model}:generateContent")
-
-    @property
-    def takes_conversation(self) -> bool:
-        """Whether a request holds all messages: always."""
-        return True
 
     @property
     def fingerprint(self) -> Mapping[str, object]:

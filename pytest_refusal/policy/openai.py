@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import ClassVar
 
 from pytest_refusal.errors import PolicyError
 from pytest_refusal.policy.digging import count, dig, items, joined_texts, pairs, text, word
@@ -48,6 +49,7 @@ class OpenAIChat:
     base_url: str = field(repr=False)  # may hold a password
     model: str
     sampling: Sampling
+    takes_conversation: ClassVar[bool] = True
     key_header: str = "Authorization"
     max_tokens_field: str = "max_tokens"
 
@@ -55,11 +57,6 @@ class OpenAIChat:
     def url(self) -> str:
         """Where requests go."""
         return join_url(self.base_url, "chat/completions")
-
-    @property
-    def takes_conversation(self) -> bool:
-        """Whether a request holds all messages: always."""
-        return True
 
     @property
     def fingerprint(self) -> Mapping[str, object]:
