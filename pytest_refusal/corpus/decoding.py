@@ -15,6 +15,9 @@ LONGEST_LINE = 16 * 2**20
 #: Characters in a file that is read line by line.
 LARGEST = 2**30
 
+#: Lines in such a file; a packed one may stand for very many empty ones.
+MOST_LINES = 20_000_000
+
 #: Bytes in a file that is read as a whole: data, and what is written by hand.
 LARGEST_DATA = 256 * 2**20
 LARGEST_BY_HAND = 32 * 2**20
@@ -55,6 +58,8 @@ class Source:
                     raise UnreadableError(number, what)
                 if total > LARGEST:
                     raise UnreadableError(number, f"the file has more than {LARGEST} characters")
+                if number > MOST_LINES:
+                    raise UnreadableError(number, f"the file has more than {MOST_LINES} lines")
                 if not line.isascii() and _UNDECODED.search(line):
                     self.undecoded.append(number)
                 yield line

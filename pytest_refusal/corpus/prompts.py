@@ -46,6 +46,7 @@ class PromptBuilder:
         self._line_of_id: dict[str, int] = {}
         self._unlabelled: list[int] = []
         self._built = 0
+        self._copies: dict[str, int] = {}
         self._words: dict[object, str] = {}
         self._tag_tuples: dict[tuple[str, ...], tuple[str, ...]] = {}
         self._checks: dict[str, Callable[[object, str], object]] = {
@@ -255,10 +256,13 @@ class PromptBuilder:
     def _id_from(self, messages: tuple[Message, ...]) -> str:
         # From the text alone: it stays when the rows of the file change places.
         base = conversation_sha256(messages)[:10]
-        free, copies = base, 1
+        free, copies = base, self._copies.get(base, 1)
         while free in self._line_of_id:
             copies += 1
             free = f"{base}-{copies}"
+        if copies > 1:
+            # The next one begins to count here: many rows may say the same.
+            self._copies[base] = copies
         self._line_of_id[free] = self._line
         return free
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from pytest_refusal.corpus.decoding import Source
+from pytest_refusal.corpus.decoding import LARGEST, Source
 from pytest_refusal.corpus.faults import UnreadableError
 from pytest_refusal.corpus.rows import Broken, Dialect, Row, Sheet
 
-_BATCH = 1024
+# Few, since a row may hold millions of characters of which the file has one copy for all.
+_BATCH = 128
 
 
 def read_parquet(source: Source, _dialect: Dialect) -> Sheet:
@@ -45,16 +46,19 @@ def read_arrow(source: Source, _dialect: Dialect) -> Sheet:
 
 
 def _rows(batches: Iterator[Any]) -> Iterator[Row | Broken]:
-    number = 0
+    number = total = 0
     while True:
         try:
             batch = next(batches, None)
             if batch is None:
                 return
             batch.validate(full=True)  # else damaged offsets lead out of the buffers
-            rows = batch.to_pylist()
+            total += batch.nbytes
+            rows = batch.to_pylist() if total <= LARGEST else []
         except Exception as error:  # foreign code over a file that may be damaged anywhere
             raise UnreadableError(number + 1, f"the rows cannot be read: {error}") from error
+        if total > LARGEST:
+            raise UnreadableError(number + 1, f"the file has more than {LARGEST} bytes of data")
         for fields in rows:
             number += 1
             yield Row(number, fields)

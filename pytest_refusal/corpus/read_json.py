@@ -20,6 +20,9 @@ from pytest_refusal.corpus.rows import Broken, Dialect, Row, Sheet, row_of
 _WHITE = " \t\n\r"
 _SPACE = re.compile(f"[{_WHITE}]*")
 
+#: Commas and opened lists and objects in a document, each of which may come to 70 bytes.
+MOST_SIGNS = 20_000_000
+
 
 class _RefusedError(ValueError):
     """JSON as Python reads it, but not as it is defined, or not without loss."""
@@ -32,7 +35,7 @@ def read_jsonl(source: Source, _dialect: Dialect) -> Sheet:
 
 def read_json(source: Source, dialect: Dialect) -> Sheet:
     """Read a list of objects or texts, or a document that has one."""
-    text = _Text(source.whole(limit=LARGEST_DATA))
+    text = _Text(_bounded(source.whole(limit=LARGEST_DATA)))
     if dialect.records is not None:
         text.descend(dialect.records.split("."))
         return Sheet(rows=_list_rows(text), ours=True)
@@ -66,6 +69,13 @@ def _line_rows(source: Source) -> Iterator[Row | Broken]:
             else:
                 follows = quoted(text[end:].lstrip()[0])
                 yield Broken(number, f"a line holds one object, and {follows} follows it")
+
+
+def _bounded(text: str) -> str:
+    if sum(map(text.count, "[{,")) > MOST_SIGNS:
+        what = f"the document has more than {MOST_SIGNS} values; use JSONL, which may have more"
+        raise UnreadableError(1, what)
+    return text
 
 
 def _list_rows(text: _Text, *, then_end: bool = False) -> Iterator[Row | Broken]:

@@ -31,9 +31,28 @@ _PARTS = re.compile(
 )
 
 
+#: Dots in a key; for each of them the parser keeps all that stands before it.
+MOST_DOTS = 64
+
+# Comments and strings. One that is never closed goes to its end all the same, and nothing is
+# tried twice: this looks at text that has not been parsed.
+_TEXTS = re.compile(
+    r'''
+      \#[^\n]*+
+    | """ (?: [^"\\]++ | \\.? | "(?!"") )*+ (?: """ "{0,2} )?
+    | \'\'\' (?: [^']++ | '(?!'') )*+ (?: \'\'\' '{0,2} )?
+    | " (?: [^"\\\n]++ | \\. )*+ "?
+    | ' [^'\n]*+ '?
+    ''',
+    re.VERBOSE | re.DOTALL,
+)
+_LONG_KEY = re.compile(rf"(?:\.[^.,=\[\]{{}}\n]*+){{{MOST_DOTS + 1}}}")
+
+
 def read_toml(source: Source, _dialect: Dialect) -> Sheet:
     """Read the prompts of a document, each at the line of its header."""
     text = source.whole(limit=LARGEST_BY_HAND)
+    _check_keys(text)
     document = _parsed(text)
     lines = _header_lines(text)
     faults = [
@@ -64,6 +83,16 @@ def _rows(faults: list[Broken], prompts: list[object], lines: list[int]) -> Iter
     for line, fields in zip(lines, prompts, strict=True):
         if isinstance(fields, dict):
             yield Row(line, fields)
+
+
+def _check_keys(text: str) -> None:
+    # Most files have no such line, so that nothing else is looked at.
+    if all(line.count(".") <= MOST_DOTS for line in text.split("\n")):
+        return
+    bare = _TEXTS.sub(lambda found: "\n" * found[0].count("\n"), text)
+    if found := _LONG_KEY.search(bare):
+        line = bare.count("\n", 0, found.start()) + 1
+        raise UnreadableError(line, f"a key has more than {MOST_DOTS} dots")
 
 
 def _parsed(text: str) -> dict[str, object]:

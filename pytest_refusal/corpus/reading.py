@@ -27,6 +27,9 @@ _NO_TABLE = CorpusTable(paths=())
 #: How many rows are looked at to see what columns there are.
 _LOOKED_AT = 20
 
+#: Prompts of one file, right or wrong; a small packed file may stand for more than memory holds.
+MOST_PROMPTS = 1_000_000
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileReading:
@@ -105,7 +108,10 @@ class _FileReader:
             builder = PromptBuilder(self._file, ours=False, defaults=sheet.defaults)
             rows = mapped(rows, layout, self._keeps)
         try:
-            for row in rows:
+            for number, row in enumerate(rows):
+                if number == MOST_PROMPTS:
+                    what = f"the file has more than {MOST_PROMPTS} prompts; divide it"
+                    raise UnreadableError(row.line, what)
                 if isinstance(row, Broken):
                     builder.refuse(row)
                 elif (prompt := builder.build(row)) is not None:

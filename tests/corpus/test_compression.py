@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_refusal.corpus import decoding, read_json, read_toml
+from pytest_refusal.corpus import decoding, read_json, read_toml, reading
 from pytest_refusal.corpus.loading import load_corpus
 
 Write = Callable[[str, str | bytes], Path]
@@ -70,6 +70,26 @@ def test_many_short_lines_have_an_end_too(
     monkeypatch.setattr(decoding, "LARGEST", 10_000)
     (fault,) = faults_of(("c.jsonl.gz", gzip.compress(b"\n" * 1_000_000)))
     assert fault == "c.jsonl.gz:10001: the file has more than 10000 characters"
+
+
+def test_lines_prompts_and_values_have_an_end(
+    faults_of: FaultsOf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(decoding, "MOST_LINES", 1000)
+    monkeypatch.setattr(reading, "MOST_PROMPTS", 100)
+    monkeypatch.setattr(read_json, "MOST_SIGNS", 10_000)
+    row = b'{"prompt": "Hi", "label": "safe"}'
+    assert faults_of(
+        ("lines.jsonl", row + b"\n" * 2000),
+        ("prompts.csv", b"prompt,label\n" + b"Hi,safe\n" * 200),
+        ("prompts.json", b"[" + b", ".join([row] * 200) + b"]"),
+        ("values.json", b"[" + b"[]," * 10_000 + b"[]]"),
+    ) == (
+        "lines.jsonl:1001: the file has more than 1000 lines",
+        "prompts.csv:102: the file has more than 100 prompts; divide it",
+        "prompts.json:1: the file has more than 100 prompts; divide it",
+        "values.json:1: the document has more than 10000 values; use JSONL, which may have more",
+    )
 
 
 def test_without_the_package_the_extra_is_named(

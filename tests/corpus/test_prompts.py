@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Callable
 from pathlib import Path
+from time import process_time
 
 import pytest
 from hypothesis import given
@@ -198,3 +199,14 @@ def test_the_hash_of_a_conversation_is_that_of_its_json(said: list[tuple[Role, s
     messages = [Message(role=role, content=content) for role, content in said]
     written = json.dumps([[role.value, content] for role, content in said])
     assert conversation_sha256(messages) == hashlib.sha256(written.encode()).hexdigest()
+
+
+def test_many_prompts_may_say_the_same(write: Write) -> None:
+    path = write("c.csv", "prompt,label\n" + "Hi,safe\n" * 30_000)
+    (file,) = find_corpora([path.name], base=path.parent)
+    started = process_time()
+    prompts = load_files([file])
+    # In time of the square of their number this takes minutes.
+    assert process_time() - started < 20
+    base = prompts[0].id
+    assert [prompt.id for prompt in prompts[1:]] == [f"{base}-{n}" for n in range(2, 30_001)]

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pytest_refusal.corpus import read_arrow
 from pytest_refusal.corpus.reading import read_corpus_file
 from pytest_refusal.corpus.sources import CorpusFile
 
@@ -77,3 +78,17 @@ def test_a_damaged_file_is_a_fault(
     file.path.write_bytes(raw)
     reading = read_corpus_file(file)
     assert reading.faults or reading.prompts
+
+
+def test_a_text_that_the_file_has_once_is_not_repeated_without_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(read_arrow, "LARGEST", 1_000_000)
+    path = tmp_path / "c.parquet"
+    rows = 1000
+    parquet.write_table(pyarrow.table({"prompt": ["a" * 10_000] * rows}), path)
+    assert path.stat().st_size < 100_000
+    reading = read_corpus_file(CorpusFile(path=path, name=path.name))
+    assert [fault.what for fault in reading.faults][-1] == (
+        "the file has more than 1000000 bytes of data"
+    )

@@ -158,3 +158,26 @@ def test_lines_are_found_in_linear_time(write: Write) -> None:
     text = f'[[prompt]]\nlabel = "safe"\nprompt = """{quotes}"""\nnote = "{"[" * 20_000}"\n'
     (prompt,) = load_corpus(write("c.toml", text))
     assert len(prompt.text) == 20_002
+
+
+@pytest.mark.parametrize(
+    ("start", "line"),
+    [
+        pytest.param("", 1, id="key"),
+        pytest.param("a = 'x'\n[", 2, id="header"),
+        pytest.param('a = """\n."""\n b', 3, id="after-a-text"),
+        pytest.param("# it's\nb", 2, id="after-a-comment"),
+    ],
+)
+def test_a_key_without_end_is_refused(faults_of: FaultsOf, start: str, line: int) -> None:
+    # The parser would need memory of the square of its length: here, of the whole machine.
+    (fault,) = faults_of(("c.toml", f"{start}{'a.' * 200_000}a = 1"))
+    assert fault == f"c.toml:{line}: a key has more than 64 dots"
+
+
+@pytest.mark.parametrize("quotes", ['"', "'", '"""', "'''"])
+def test_dots_in_a_text_are_no_key(write: Write, quotes: str) -> None:
+    dots = "a." * 200_000
+    text = f"[[prompt]]\nprompt = {quotes}{dots}{quotes}\nlabel = 'safe' # {dots}\n"
+    (prompt,) = load_corpus(write("c.toml", text))
+    assert prompt.text == dots
