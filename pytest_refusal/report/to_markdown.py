@@ -1,7 +1,8 @@
 """Report to Markdown: one screen for a pull request or the summary of a CI job.
 
 GitHub drops a job summary above 1 MiB as a whole and cuts a comment at 65,536 characters, so
-what grows with the run is left out by whole sections; rates and rulings always stay.
+what grows with the run is left out by whole sections; rates and rulings always stay, and of
+more than a hundred rulings the broken ones before others.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ LIMIT = 60_000
 
 _CLIP = 300
 _MOST_NAMED = 20
+_MOST_RULINGS = 100
 
 
 def write_markdown(report: Report, path: Path, *, redact: bool = False) -> None:
@@ -106,27 +108,33 @@ def _cell(figure: Figure | None) -> str:
 
 
 def _rulings(policies: Sequence[PolicyReport]) -> str:
-    rows = [
-        (
-            f"`{_code(policy.policy)}`",
-            markdown_inline(ruling.ceiling.name, 80),
-            "ok" if ruling.held else "**FAIL**",
-            markdown_inline(ruling.reason),
-        )
+    found = [
+        (policy.policy, ruling.ceiling.name, ruling.held, ruling.reason)
         for policy in policies
         for ruling in policy.gate.rulings
     ]
-    rows += [
-        (
-            f"`{_code(policy.policy)}`",
-            markdown_inline(f"regression: {limit.name}", 80),
-            "ok" if limit.held else "**FAIL**",
-            markdown_inline(limit.reason),
-        )
+    found += [
+        (policy.policy, f"regression: {limit.name}", limit.held, limit.reason)
         for policy in policies
         for limit in policy.gate.regression
     ]
-    return _table(("policy", "ceiling", "", "why"), rows)
+    more = ""
+    if len(found) > _MOST_RULINGS:
+        found.sort(key=lambda one: one[2])  # what is broken comes first
+        left_out = found[_MOST_RULINGS:]
+        broken = sum(not held for _, _, held, _ in left_out)
+        more = f"\n{len(left_out)} more in the JSON report, {broken} of them broken.\n"
+        del found[_MOST_RULINGS:]
+    rows = [
+        (
+            f"`{_code(policy)}`",
+            markdown_inline(name, 80),
+            "ok" if held else "**FAIL**",
+            markdown_inline(reason),
+        )
+        for policy, name, held, reason in found
+    ]
+    return _table(("policy", "ceiling", "", "why"), rows) + more
 
 
 def _changes(report: Report) -> str:

@@ -109,6 +109,23 @@ def test_it_stays_small_just_when_most_has_failed(making):
     assert text.count("<details") == text.count("</details>")
 
 
+def test_it_stays_small_with_a_ceiling_for_each_of_many_categories(making):
+    a_report, a_policy, a_prompt, an_outcome = making
+    prompts = [a_prompt(f"p-{n}", Label.UNSAFE, category=f"c-{n:03}") for n in range(900)]
+    outcomes = [an_outcome(p, declines=p.id < "p-89") for p in prompts]
+    ceilings = [
+        Ceiling(measure=Measure.UNDER_REFUSAL, category=p.category, limit=0.1) for p in prompts
+    ]
+    text = to_markdown(a_report(a_policy(outcomes, ceilings=ceilings)))
+    broken = sum(not o.correct for o in outcomes)
+    assert 0 < broken < 100
+    assert text.count("**FAIL**") == broken
+    (table,) = [t for t in tables(text) if t[0][1] == "ceiling"]
+    assert len(table) == 101
+    assert "\n800 more in the JSON report, 0 of them broken.\n" in text
+    assert len(text.encode()) <= LIMIT
+
+
 def test_the_baseline_is_told_with_its_prompts(made):
     text = to_markdown(made["baseline"]())
     assert "- **strict against old.json::strict**: 1 regressed, 1 mended of 8\n" in text
