@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import assert_never
 
@@ -37,7 +36,7 @@ COLUMNS = (
     "node_id",
 )
 
-_NEEDS_QUOTES = re.compile('[,"\r\n]')
+_NEED_QUOTES = (",", '"', "\n", "\r")
 
 # Excel holds 32,767 characters in a cell and breaks a longer one over the next rows.
 _LONGEST = 32_000
@@ -124,4 +123,6 @@ def _clip(text: str) -> str:
 
 def _quoted(text: str) -> str:
     """Quote a cell where it must be.  Source: RFC 4180."""
-    return f'"{text.replace(chr(34), chr(34) * 2)}"' if _NEEDS_QUOTES.search(text) else text
+    if not any(mark in text for mark in _NEED_QUOTES):
+        return text
+    return f'"{text.replace(chr(34), chr(34) * 2)}"'
