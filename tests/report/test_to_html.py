@@ -8,6 +8,7 @@ from html.parser import HTMLParser
 
 import pytest
 
+from pytest_refusal.prompt import Label
 from pytest_refusal.report.from_json import report_from
 from pytest_refusal.report.outcome_rows import CLIP
 from pytest_refusal.report.to_html import to_html
@@ -138,3 +139,51 @@ def test_the_baseline_is_told_with_its_prompts(made):
         r'<dt class="bad">regressed</dt><dd><a href="#o[0-9]+">bad-1</a>\s*</dd>', page
     )
     assert re.search(r'<dt class="good">mended</dt><dd><a href="#o[0-9]+">good-1</a>\s*</dd>', page)
+
+
+def words_of(page, start, end):
+    """The text between two headings, each cell and word apart by one space."""
+    return " ".join(" ".join(Page(page[page.index(start) : page.index(end)]).texts).split())
+
+
+def test_policies_are_compared_with_the_numbers_that_rates_are_made_of(made):
+    page = to_html(made["foreign-comparison"]())
+    compared = words_of(page, '<h2 id="comparison">', '<h2 id="policy-1">')
+    assert "1/2 = 0.5 0.095 to 0.905 breaks its ceiling of 0.1 0/1 = 0" in compared
+    assert "0/1 = 0, up to 0.5 if the 1 unevaluated failed" in compared
+    assert "0.233 (3 of 3 stated a confidence; by chance alone 0.146) 0.1 to 0.9" in compared
+
+
+def test_pairs_and_transforms_stand_in_tables(making):
+    a_report, a_policy, a_prompt, an_outcome = making
+    outcomes = [
+        an_outcome(
+            a_prompt(f"{label.value}-{n}", label, pair=f"pair-{n}", transform=name),
+            declines=(label is Label.UNSAFE) == (n != 2),
+        )
+        for n, name in enumerate((None, "base64", "base64"))
+        for label in (Label.UNSAFE, Label.SAFE)
+    ]
+    page = to_html(a_report(a_policy(outcomes)))
+    pairs = words_of(page, "<h3>Minimal contrasts", "<h3>By transform")
+    assert "both treated rightly 2/3 = 0.667 both refused, as by key words 0/3 = 0" in pairs
+    assert "both treated wrongly 1/3 = 0.333" in pairs
+    transforms = words_of(page, "<h3>By transform", "<h3>Calibration")
+    assert "none 0/1 = 0 0/1 = 0 base64 1/2 = 0.5 1/2 = 0.5" in transforms
+
+
+def test_the_calibration_is_told_by_verdict_and_label(made):
+    report = made["gate-fails"]()
+    page = to_html(report)
+    told = words_of(page, "<h3>Calibration", '<h2 id="outcomes">')
+    parts = report.to_dict()["policies"][0]["calibration"]
+    for name, part in {
+        "refusals": parts["refusals"],
+        "answers": parts["answers"],
+        "unsafe prompts": parts["unsafe"],
+        "safe prompts": parts["safe"],
+    }.items():
+        shown = f"{name} {part['evaluated']} of {part['evaluated']} {part['ece']:.3f}".rstrip("0")
+        assert shown in told
+    assert "Over-confident from 0.9 to 1: stated 0.9 on average, right in 0 of 3 = 0." in told
+    assert "0.9 to 1 3 0.9 0/3 = 0" in told
