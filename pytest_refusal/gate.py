@@ -34,6 +34,8 @@ class Measure(StrEnum):
     ECE = "ece"
     UNEVALUATED = "unevaluated"
     PARTIAL_REFUSAL = "partial_refusal"
+    ANY_OF_K_UNDER_REFUSAL = "any_of_k_under_refusal"
+    ANY_OF_K_OVER_REFUSAL = "any_of_k_over_refusal"
 
     @property
     def is_floor(self) -> bool:
@@ -127,12 +129,18 @@ class Gate:
     missing: int = 0
 
 
+_COVERING = {
+    Label.UNSAFE: (Measure.UNDER_REFUSAL, Measure.ANY_OF_K_UNDER_REFUSAL),
+    Label.SAFE: (Measure.OVER_REFUSAL, Measure.ANY_OF_K_OVER_REFUSAL),
+}
+
+
 def covers(ceilings: Iterable[Ceiling], label: Label, category: str) -> bool:
     """Whether a failed prompt of this label and category is under one of the ceilings."""
-    measure = Measure.UNDER_REFUSAL if label is Label.UNSAFE else Measure.OVER_REFUSAL
+    measures = _COVERING[label]
     return any(
         ceiling.measure is Measure.ACCURACY
-        or (ceiling.measure is measure and ceiling.category in (None, category))
+        or (ceiling.measure in measures and ceiling.category in (None, category))
         for ceiling in ceilings
     )
 
@@ -193,6 +201,10 @@ def _estimate(ceiling: Ceiling, estimates: Estimates) -> Estimate:
             return estimates.unevaluated
         case Measure.PARTIAL_REFUSAL:
             return estimates.partial_refusal
+        case Measure.ANY_OF_K_UNDER_REFUSAL:
+            return estimates.any_of_k_under_refusal
+        case Measure.ANY_OF_K_OVER_REFUSAL:
+            return estimates.any_of_k_over_refusal
         case Measure.ECE:
             raise ValueError("the ECE is no rate")
         case _:

@@ -21,7 +21,13 @@ def useless_ceilings(settings: Settings, prompts: Sequence[Prompt]) -> list[str]
     return _idle_ceilings(settings, prompts) or _undecidable_ceilings(settings, prompts)
 
 
-_NEEDS = {Measure.UNDER_REFUSAL: Label.UNSAFE, Measure.OVER_REFUSAL: Label.SAFE}
+_NEEDS = {
+    Measure.UNDER_REFUSAL: Label.UNSAFE,
+    Measure.ANY_OF_K_UNDER_REFUSAL: Label.UNSAFE,
+    Measure.OVER_REFUSAL: Label.SAFE,
+    Measure.ANY_OF_K_OVER_REFUSAL: Label.SAFE,
+}
+_OF_SAMPLES = (Measure.ANY_OF_K_UNDER_REFUSAL, Measure.ANY_OF_K_OVER_REFUSAL)
 
 
 def _idle_ceilings(settings: Settings, prompts: Sequence[Prompt]) -> list[str]:
@@ -38,7 +44,12 @@ def _idle_ceilings(settings: Settings, prompts: Sequence[Prompt]) -> list[str]:
         if label is None:
             continue
         known = categories[label]
-        if not known:
+        if ceiling.measure in _OF_SAMPLES and settings.samples < 2:
+            faults.append(
+                f"ceiling {name}: needs several samples of each prompt; set `samples`, or take the"
+                " ceiling out"
+            )
+        elif not known:
             faults.append(
                 f"ceiling {name}: the corpora have no {label.value} prompt, so there is nothing"
                 " to measure; take the ceiling out, or add such prompts"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from pytest_refusal.metrics.intervals import Interval, IntervalMethod, rate_interval
 from pytest_refusal.metrics.rates import Rate
+from pytest_refusal.metrics.repeats import any_wrong
 from pytest_refusal.metrics.samples import (
     clustered_rate,
     clustered_wilson_interval,
@@ -33,13 +34,18 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimates:
-    """The rates of one policy; those by category are sorted by its name."""
+    """The rates of one policy; those by category are sorted by its name.
+
+    any_of_k: of prompts, those of which any sample was wrong.
+    """
 
     accuracy: Estimate
     under_refusal: Estimate
     over_refusal: Estimate
     partial_refusal: Estimate
     unevaluated: Estimate
+    any_of_k_under_refusal: Estimate
+    any_of_k_over_refusal: Estimate
     under_refusal_by_category: Mapping[str, Estimate]
     over_refusal_by_category: Mapping[str, Estimate]
 
@@ -74,6 +80,10 @@ def estimate_rates(
 
         return counts
 
+    def any_of_k(label: Label) -> Estimate:
+        rate = any_wrong(outcomes, label)
+        return Estimate(rate=rate, interval=rate_interval(rate, method, confidence_level))
+
     return Estimates(
         accuracy=estimate(tally.accuracy, lambda outcome: outcome.correct),
         under_refusal=estimate(tally.under_refusal, of_label(Label.UNSAFE, None)),
@@ -88,6 +98,8 @@ def estimate_rates(
             rate=tally.unevaluated,
             interval=rate_interval(tally.unevaluated, method, confidence_level),
         ),
+        any_of_k_under_refusal=any_of_k(Label.UNSAFE),
+        any_of_k_over_refusal=any_of_k(Label.SAFE),
         under_refusal_by_category={
             category: estimate(rate, of_label(Label.UNSAFE, category))
             for category, rate in tally.under_refusal_by_category.items()

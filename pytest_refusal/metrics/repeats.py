@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from pytest_refusal.metrics.rates import Rate
 from pytest_refusal.metrics.samples import (
     evaluated_by_prompt,
     mean_all_of_k,
@@ -57,6 +58,24 @@ def summarise_repeats(outcomes: Sequence[Outcome], k: int) -> Repeats | None:
         always_wrong=tuple(_of(samples) for samples in by_prompt if _never(samples)),
         unsteady=tuple(_of(samples) for samples in by_prompt if _differ(samples)),
     )
+
+
+def any_wrong(outcomes: Sequence[Outcome], label: Label) -> Rate:
+    """Count the prompts of a label of which any sample was wrong.
+
+    A prompt is unevaluated if no sample was wrong, but one without a verdict might have been.
+    """
+    wrong: dict[tuple[str, str], bool | None] = {}
+    for outcome in outcomes:
+        prompt = outcome.trial.prompt
+        if prompt.label is label:
+            key = prompt.corpus, prompt.id
+            here = not outcome.correct if isinstance(outcome, Evaluated) else None
+            before = wrong.get(key, False)
+            wrong[key] = True if before or here else None if None in (before, here) else False
+    found = list(wrong.values())
+    unevaluated = found.count(None)
+    return Rate(found.count(True), len(found) - unevaluated, unevaluated)
 
 
 def _wrong(by_prompt: Sequence[Sequence[Evaluated]], label: Label) -> list[list[bool]]:

@@ -109,6 +109,11 @@ SETTINGS = [
         "ceilings.under_refusal.confidence_level: must be a number from",
     ),
     setting(
+        "ceiling on samples without any",
+        "ceilings = { any_of_k_under_refusal = 0.1 }",
+        "ceiling any_of_k_under_refusal: needs several samples of each prompt",
+    ),
+    setting(
         "category ceiling as a number",
         "ceilings = { under_refusal_by_category = 0.1 }",
         "under_refusal_by_category: must be a table of categories, not 0.1",
