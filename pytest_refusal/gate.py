@@ -158,6 +158,7 @@ def rule(
 
     estimates, tally: of the same outcomes; only the ECE is taken from the tally.
     missing: how many planned prompts ended without any outcome; any fails the gate.
+    A gate that has seen no verdict at all does not pass.
     regression: what was ruled on the comparison with a baseline.
     Without ceilings and without that, nothing is ruled on.
     """
@@ -175,7 +176,7 @@ def rule(
         for ceiling in ceilings
     )
     held = all(ruling.held for ruling in rulings) and all(r.held for r in regression)
-    passed = held and not missing
+    passed = held and not missing and tally.evaluated_count > 0
     return Gate(passed=passed, rulings=rulings, regression=regression, missing=missing)
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import atexit
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -107,6 +107,27 @@ def known_policies(settings: Settings, hooked: Mapping[str, object]) -> tuple[st
     """Return every name that can be given without a file or a module, sorted."""
     configured = {name for name, own in settings.policy_settings.items() if own.options}
     return tuple(sorted({*BUILT_IN_POLICIES, *configured, *hooked}))
+
+
+def why_no_policy(name: str, settings: Settings, known: Iterable[str]) -> str | None:
+    """Say why a name that is set, and not in the run, names no policy; None if it may name one.
+
+    A module that is there and cannot be imported may be meant for another machine.
+    """
+    kind, colon, rest = name.partition(":")
+    if not colon:
+        return f"there is no such policy{closest(name, known)} (give it a `type` to make one)"
+    if rest and kind != "http" and kind in (*_REMOTE, "recorded"):
+        return None
+    from pytest_refusal.policy.loading import AbsentFunctionError
+
+    try:
+        _load(name, settings)
+    except AbsentFunctionError as error:
+        return f"there is no such policy: {error}"
+    except RefusalError:
+        return None
+    return None
 
 
 def build_classifier(settings: Settings, policy: str) -> Classifier:

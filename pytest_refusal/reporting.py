@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from pytest_refusal.corpus.reading import FileReading
+from pytest_refusal.corpus.reading import FileReading, sha256_of
 from pytest_refusal.execution.asking import is_reduced
 from pytest_refusal.execution.meter import Meter
 from pytest_refusal.gate import not_ruled, rule
@@ -170,11 +169,16 @@ def summarise_corpora(
             CorpusSummary(
                 name=name,
                 prompts=count,
-                sha256=hashlib.sha256(files[name].read_bytes()).hexdigest()
-                if name in files
-                else None,
+                sha256=_sha256(reading, files.get(name)),
                 published=reading.published or None if reading else None,
                 columns=reading.columns if reading else (),
             )
         )
     return tuple(summaries)
+
+
+def _sha256(reading: FileReading | None, path: Path | None) -> str | None:
+    # A file that was read may have changed since, or be gone.
+    if reading is not None:
+        return reading.sha256
+    return sha256_of(path) if path is not None else None

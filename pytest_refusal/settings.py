@@ -296,16 +296,19 @@ _OVERRIDE = re.compile(
     r"(?P<name>[^=\[]+?)(?:\[(?P<policy>[^\]]+)\])?\s*=\s*(?P<limit>.+)", re.DOTALL
 )
 
+# What `float` takes beside this is a slip of the finger: 0_1 for 0.1, digits of another script.
+_NUMBER = re.compile(
+    r"\s*[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?\s*|nan|[+-]?inf",
+    re.ASCII | re.IGNORECASE,
+)
+
 
 def _read_overrides(specs: Sequence[str], faults: list[str]) -> tuple[CeilingOverride, ...]:
     found: list[CeilingOverride] = []
     for spec in specs:
         where = f"--refusal-ceiling {spec}"
         match = _OVERRIDE.fullmatch(spec.strip())
-        try:
-            limit = float(match["limit"]) if match else None
-        except ValueError:
-            limit = None
+        limit = float(match["limit"]) if match and _NUMBER.fullmatch(match["limit"]) else None
         if match is None or limit is None:
             faults.append(f"{where}: write it as NAME=NUMBER, for example under_refusal=0.1")
             continue

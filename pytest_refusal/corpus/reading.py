@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from itertools import chain
+from pathlib import Path
 
 from pytest_refusal.corpus.compression import DAMAGE, open_unpacked
 from pytest_refusal.corpus.decoding import Source
@@ -37,6 +39,7 @@ class FileReading:
 
     published: the title of the set that it was taken for, "" for none.
     columns: the columns of the prompt, () for our own form.
+    sha256: of the file as it was when it was read; None for what is no file.
     """
 
     corpus: str
@@ -44,6 +47,7 @@ class FileReading:
     faults: tuple[Fault, ...]
     published: str = ""
     columns: tuple[str, ...] = ()
+    sha256: str | None = None
 
 
 class _FileReader:
@@ -74,6 +78,7 @@ class _FileReader:
             faults=tuple(self._faults),
             published=self._published.title if self._published else "",
             columns=self._columns,
+            sha256=None if self._file.is_hosted else sha256_of(self._file.path),
         )
 
     def _read_file(self) -> None:
@@ -174,6 +179,15 @@ def _with_columns_seen(sheet: Sheet) -> tuple[Iterator[Row | Broken], tuple[str,
         if len(first) == _LOOKED_AT:
             break
     return chain(first, sheet.rows), tuple(seen)
+
+
+def sha256_of(path: Path) -> str | None:
+    """Return the hash of a file in hexadecimal; None where it cannot be read."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError:
+        return None
 
 
 def _word(value: object) -> str:

@@ -93,7 +93,11 @@ class BackgroundLoop:
         if thread is None:
             loop.close()
             return
-        asyncio.run_coroutine_threadsafe(self._end(loop), loop)
+        ending = self._end(loop)
+        try:
+            asyncio.run_coroutine_threadsafe(ending, loop)
+        except RuntimeError:  # what ran on it has closed it
+            ending.close()
         thread.join(_JOIN_TIMEOUT_S)
 
     async def _end(self, loop: asyncio.AbstractEventLoop) -> None:

@@ -158,15 +158,22 @@ def pytest_configure(config: pytest.Config) -> None:
         return
     project = _project_table(config)
     if not option.refusal_policy and not project.names_policy:
-        if option.refusal_ceiling or option.refusal_gate_partial:
-            raise pytest.UsageError(
-                "--refusal-ceiling and --refusal-gate-partial check nothing without a policy;"
-                " name one with --refusal-policy=NAME"
-            )
+        _refuse_idle_options(config)
         return
     from pytest_refusal.plugin.activation import activate
 
     activate(config, project)
+
+
+def _refuse_idle_options(config: pytest.Config) -> None:
+    """Options in addopts wait for the runs that have a policy; a typed one is a mistake."""
+    from pytest_refusal.plugin.typed_options import typed_options
+
+    if idle := typed_options(config):
+        raise pytest.UsageError(
+            f"{', '.join(idle)}: without a policy nothing is asked, checked or written;"
+            " name one with --refusal-policy=NAME"
+        )
 
 
 def _project_table(config: pytest.Config) -> ProjectTable:

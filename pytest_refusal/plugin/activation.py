@@ -30,26 +30,30 @@ from pytest_refusal.plugin.audit import labels_given, requested_audit
 from pytest_refusal.plugin.collection import CorpusCollection, plan_part
 from pytest_refusal.plugin.fixtures import OWN_TESTS
 from pytest_refusal.plugin.github import GitHubReport
+from pytest_refusal.plugin.given_paths import at_home
 from pytest_refusal.plugin.live_line import LiveLine, wants_live_line
+from pytest_refusal.plugin.misspelt_table import misspelt_table
 from pytest_refusal.plugin.outcome_reports import OutcomeReports, SafeReasons
 from pytest_refusal.plugin.own_tests import OwnTests
 from pytest_refusal.plugin.project_file import ProjectTable
-from pytest_refusal.plugin.report_paths import corpora_overwritten, requested_reports
 from pytest_refusal.plugin.run import RUN, CorpusPart, Run, is_worker
 from pytest_refusal.plugin.session import RefusalSession
 from pytest_refusal.plugin.sharing import SharedOutcomes
 from pytest_refusal.plugin.terminal import TerminalReport
 from pytest_refusal.plugin.trial_ids import TrialIds
+from pytest_refusal.plugin.written_files import overwriting, read_back, reports_and_history
 from pytest_refusal.plugin.xdist import ControllerSide, WorkerSide
 from pytest_refusal.prompt import Prompt
 from pytest_refusal.protocols import Classifier, Policy
-from pytest_refusal.registry import build_classifier, build_policies, known_policies
+from pytest_refusal.registry import build_classifier, build_policies, known_policies, why_no_policy
 from pytest_refusal.report.baseline import Baseline, read_baselines
-from pytest_refusal.report.history import check_history
 from pytest_refusal.reporting import policy_notes
 from pytest_refusal.settings import TABLE, Overrides, Settings, read_settings
 from pytest_refusal.table_reader import closest
 from pytest_refusal.useless_ceilings import useless_ceilings
+
+# Options of pytest under which no test runs; those of a plugin may be absent.
+_ASK_NOBODY = ("collectonly", "setuponly", "setupplan")
 
 
 def activate(config: pytest.Config, project: ProjectTable) -> None:
@@ -95,7 +99,7 @@ def _prepare(config: pytest.Config, project: ProjectTable, how: AskingOptions) -
             samples=option.refusal_samples,
         ),
     )
-    faults: list[str] = []
+    faults = _misspelt(config, project)
     with _gathering(faults):
         hooked = _hooked_policies(config)
     if faults:
@@ -121,10 +125,8 @@ def _prepare(config: pytest.Config, project: ProjectTable, how: AskingOptions) -
     with _gathering(faults):
         labels = labels_given(config, settings)
     faults += _unknown_policies(settings, hooked)
-    reports = requested_reports(config, faults)
-    history = option.refusal_history and config.invocation_params.dir / option.refusal_history
-    faults += check_history(history) if history else ()
-    audit = requested_audit(config, reports, faults)
+    reports, history = reports_and_history(config, faults)
+    audit = requested_audit(config, faults)
     arguments = take_corpora(config, configured)
     as_items = bool(arguments.files)
     if not as_items and typed_policy(config):
@@ -133,10 +135,22 @@ def _prepare(config: pytest.Config, project: ProjectTable, how: AskingOptions) -
     files = arguments.files or configured
     # A ceiling holds for all that is configured, also where the arguments name less.
     named = configured if settings.corpus_entries else ()
-    faults += corpora_overwritten(reports, (file.path for file in (*files, *named)))
     loaded = Loaded(prompts=(), notes=())
     with _gathering(faults):
         loaded = load(tuple(dict.fromkeys((*files, *named))))
+    faults += overwriting(
+        {
+            "--refusal-report": reports,
+            "--refusal-history": [history] if history else [],
+            "--refusal-audit": [audit.path] if audit else [],
+            "--refusal-record": [how.record_to] if how.record_to else [],
+        },
+        {
+            "is a corpus of this run": [file.path for file in (*files, *configured)],
+            "holds the configuration": [project.source] if project.source else [],
+            **read_back(config, settings),
+        },
+    )
     if faults:
         raise SettingsError(faults)
     by_corpus: dict[str, list[Prompt]] = defaultdict(list)
@@ -176,8 +190,8 @@ def _prepare(config: pytest.Config, project: ProjectTable, how: AskingOptions) -
         asking=asking,
         report_paths=reports,
         audit=audit,
-        dry=bool(option.collectonly or option.setuponly or option.setupplan),
-        history_path=history or None,
+        dry=any(getattr(option, name, False) for name in _ASK_NOBODY),
+        history_path=history,
         redact=option.refusal_redact,
         gate_partial=option.refusal_gate_partial,
         must_evaluate=typed_policy(config),
@@ -197,10 +211,20 @@ def _is_narrowed(config: pytest.Config, arguments: Arguments) -> bool:
     )
 
 
+def _misspelt(config: pytest.Config, project: ProjectTable) -> list[str]:
+    if project.source is not None:
+        return []
+    meant = misspelt_table(config.rootpath / "pyproject.toml")
+    if meant is None:
+        return []
+    return [f"[{meant}] in pyproject.toml is not read; its name must be [{TABLE}]"]
+
+
 def _baselines(config: pytest.Config, settings: Settings) -> Mapping[str, Baseline]:
     spec = config.option.refusal_baseline
     if spec is not None:
-        return read_baselines(spec, settings.policies, folder=config.invocation_params.dir)
+        folder = config.invocation_params.dir
+        return read_baselines(at_home(spec), settings.policies, folder=folder)
     if settings.regression:
         raise SettingsError(
             [f"{TABLE}.regression: needs an earlier report; name one with --refusal-baseline=PATH"]
@@ -243,10 +267,11 @@ def _gathering(faults: list[str]) -> Iterator[None]:
 def _unknown_policies(settings: Settings, hooked: Mapping[str, object]) -> list[str]:
     known = {*known_policies(settings, hooked), *settings.policies}
     faults = [
-        f"{TABLE}.policies.{name}: there is no such policy{closest(name, known)}"
-        " (give it a `type` to make one)"
+        f"{TABLE}.policies.{name}: {why}"
         for name, own in settings.policy_settings.items()
-        if not own.options and name not in known
+        if not own.options
+        and name not in known
+        and (why := why_no_policy(name, settings, known)) is not None
     ]
     faults += [
         f"--refusal-ceiling {override.ceiling.name}[{override.policy}]: this policy is not in the"

@@ -12,6 +12,7 @@ import pytest
 from pytest_refusal.corpus.formats import format_of
 from pytest_refusal.corpus.sources import CorpusFile, bundled_folder, corpus_file
 from pytest_refusal.plugin.node_ids import file_node_id
+from pytest_refusal.plugin.typed_options import typed_options
 from pytest_refusal.table_reader import closest
 
 NOTHING_ASKED = (
@@ -102,11 +103,7 @@ def absent_paths(
 
 def typed_policy(config: pytest.Config) -> bool:
     """Whether `--refusal-policy` stands on the command line, and not only in addopts."""
-    option = "--refusal-policy"
-    return any(
-        argument == option or argument.startswith(f"{option}=")
-        for argument in map(str, config.invocation_params.args)
-    )
+    return "--refusal-policy" in typed_options(config)
 
 
 def _named_corpus(

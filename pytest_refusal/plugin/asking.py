@@ -21,6 +21,7 @@ from pytest_refusal.execution.meter import Budget, Meter
 from pytest_refusal.execution.recording import Recording, RecordMode
 from pytest_refusal.execution.retry import RetryingPolicy
 from pytest_refusal.outcome import Trial
+from pytest_refusal.plugin.given_paths import given_path
 from pytest_refusal.plugin.lookahead import Lookahead, WorkerLookahead
 from pytest_refusal.protocols import Policy
 from pytest_refusal.report.atomic import can_be_made
@@ -140,7 +141,7 @@ def read_asking_options(config: pytest.Config) -> AskingOptions:
             faults.append("--refusal-record-mode: needs --refusal-record=PATH")
     path = None
     if option.refusal_record is not None:
-        path = config.invocation_params.dir / option.refusal_record
+        path = given_path(config, option.refusal_record)
         mode = RecordMode(told["mode"]) if told else Recording.resolve(path, mode)
         if path.is_dir() or not can_be_made(path):
             faults.append(f"--refusal-record {path}: cannot be a file there")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,6 +10,7 @@ import pytest
 
 from pytest_refusal.errors import SettingsError
 from pytest_refusal.metrics.audit import HumanLabel
+from pytest_refusal.plugin.given_paths import at_home, given_path
 from pytest_refusal.plugin.standing import Standing
 from pytest_refusal.report.human_audit import read_labels, why_not_writable, write_audit
 from pytest_refusal.report.report import Report
@@ -30,24 +31,17 @@ class AuditRequest:
     size: int
 
 
-def requested_audit(
-    config: pytest.Config, reports: Sequence[Path], faults: list[str]
-) -> AuditRequest | None:
-    """Return what `--refusal-audit` asks for; what is wrong with it joins the faults.
-
-    reports: the other files that will be written.
-    """
+def requested_audit(config: pytest.Config, faults: list[str]) -> AuditRequest | None:
+    """Return what `--refusal-audit` asks for; what is wrong with it joins the faults."""
     option = config.option
     typed: str | None = option.refusal_audit
     if typed is None:
         return None
-    path, name = config.invocation_params.dir / typed, "--refusal-audit"
+    path, name = given_path(config, typed), "--refusal-audit"
     if path.suffix.lower() != ".csv":
         faults.append(f"{name} {typed}: must end in .csv")
     elif (fault := check_path(path, option=name) or why_not_writable(path, typed)) is not None:
         faults.append(fault)
-    if path in reports:
-        faults.append(f"{name} {typed}: is the path of a report too; give each its own")
     if option.refusal_redact:
         faults.append(
             f"{name}: people have to read what the policies said, which --refusal-redact"
@@ -66,7 +60,8 @@ def labels_given(config: pytest.Config, settings: Settings) -> Mapping[str, tupl
     typed: str | None = config.option.refusal_labels
     if typed is None:
         return labels_of(settings, settings.policies)
-    found = read_labels(typed, settings.policies, folder=config.invocation_params.dir)
+    folder = config.invocation_params.dir
+    found = read_labels(at_home(typed), settings.policies, folder=folder)
     if not found:
         raise SettingsError(
             [

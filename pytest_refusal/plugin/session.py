@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from pytest_refusal import __version__
+from pytest_refusal.errors import ReportError
 from pytest_refusal.escape import one_line
 from pytest_refusal.execution.meter import Meter
 from pytest_refusal.outcome import Evaluated, Outcome, Trial, Unevaluated, from_wire
@@ -60,6 +61,7 @@ class RefusalSession:
         self._history: tuple[PastRun, ...] = ()
         self._meters: dict[str, Meter] = {}
         self._stopped: str | None = None
+        self._ended: str | None = None
         self.report: Report | None = None
         self.reasons: tuple[str, ...] = ()
 
@@ -165,6 +167,12 @@ class RefusalSession:
 
     # The end
 
+    @pytest.hookimpl
+    def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
+        """Note that somebody called `pytest.exit`, which may set any exit status."""
+        if isinstance(excinfo.value, pytest.exit.Exception):
+            self._ended = f"pytest.exit: {excinfo.value.msg}"
+
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Rule, announce the gates, write the reports and set the exit status."""
@@ -198,6 +206,11 @@ class RefusalSession:
         others = session.testsfailed - self._own_failures - self._crashes
         if others > 0:
             reasons.append(f"{others} other failure{'s' if others > 1 else ''}")
+        if session.exitstatus == pytest.ExitCode.TESTS_FAILED and (
+            self._ended is not None or not session.testsfailed
+        ):
+            told = self._ended or session.shouldfail or "no test accounts for exit status 1"
+            reasons.append(f"failed by others: {one_line(str(told), 200)}")
         report, trouble = self._write_audit(report, standing)
         reasons += trouble
         report = replace(report, reasons=tuple(reasons))
@@ -278,7 +291,11 @@ class RefusalSession:
         if standing.lost:
             lost = sum(len(policy.not_run) for policy in report.policies)
             yield f"{lost} planned prompt{'s' if lost > 1 else ''} never came to an end"
-        if self._run.must_evaluate and not self._outcomes and not self._selected:
+        if (
+            self._run.must_evaluate
+            and not self._outcomes
+            and (standing.complete or not self._selected)
+        ):
             yield "nothing was evaluated"
         for policy in report.policies:
             failed = [o for o in policy.outcomes if o.trial.node_id in self._failed]
@@ -295,6 +312,8 @@ class RefusalSession:
             if report.complete and not any(policy.is_partial for policy in report.policies):
                 append_history(path, runs_of(report, commit=commit(self._config)))
             self._history = read_history(path)
+        except ReportError as error:
+            yield f"the history {path} could not be read back: {error}"
         except OSError as error:
             yield f"the history {path} could not be written: {error.strerror or error}"
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_refusal.errors import SettingsError
 from pytest_refusal.execution.recording import tidy
 from pytest_refusal.plugin.arguments import NOTHING_ASKED
 from pytest_refusal.plugin.asking import AskingReport, Workers
@@ -107,4 +109,6 @@ class ControllerSide:
         self._workers.close()
         recording = self._run.asking.recording
         if recording is not None and not self._run.dry:
-            tidy(recording.path)
+            # What somebody else made of the file meanwhile is left to the next run to refuse.
+            with suppress(SettingsError):
+                tidy(recording.path)

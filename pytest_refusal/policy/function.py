@@ -9,6 +9,7 @@ import typing
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
+from pytest_refusal import foreign
 from pytest_refusal.errors import PolicyError
 from pytest_refusal.policy.loading import load_function
 from pytest_refusal.prompt import Prompt
@@ -110,9 +111,15 @@ class FunctionPolicy:
 
 def policy_from(thing: object, *, name: str) -> Policy:
     """Return `thing` itself if it has the shape of `Policy`, else wrap it as a function."""
-    if isinstance(thing, Policy) and not inspect.isclass(thing):
-        return thing
-    return FunctionPolicy.of(thing, name=name)
+    try:
+        if isinstance(thing, Policy) and not inspect.isclass(thing):
+            return thing
+        return FunctionPolicy.of(thing, name=name)
+    except PolicyError:
+        raise
+    except Exception as error:  # an object may run anything where it is looked at
+        msg = f"policy {name!r} cannot be looked at: {foreign.describe(error)}"
+        raise PolicyError(msg) from error
 
 
 def threads_of(thing: object, *, name: str) -> int:

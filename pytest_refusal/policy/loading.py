@@ -12,18 +12,23 @@ from pytest_refusal.errors import PolicyError
 from pytest_refusal.foreign import describe
 
 
+class AbsentFunctionError(PolicyError):
+    """There is nothing of this name."""
+
+
 def load_function(spec: str, *, search: Sequence[Path]) -> object:
     """Import `module:attribute`, where the attribute may be dotted.
 
     search: folders that are put at the front of `sys.path` and stay there, as pytest does
-    with the folders of tests.  Raises PolicyError.
+    with the folders of tests.  Raises PolicyError; AbsentFunctionError where there is no such
+    thing.
     """
     module_name, colon, attribute = spec.partition(":")
     names = [*module_name.split("."), *attribute.split(".")]
     is_file = module_name.endswith(".py")
     if not colon or is_file or not all(name.isidentifier() for name in names):
         msg = f"{spec!r} is not of the form module:attribute{_meant(spec)}"
-        raise PolicyError(msg)
+        raise AbsentFunctionError(msg)
     for folder in reversed(search):
         if str(folder) not in sys.path:
             sys.path.insert(0, str(folder))
@@ -42,7 +47,7 @@ def _module(name: str, spec: str, search: Sequence[Path]) -> object:
     except ModuleNotFoundError as error:
         missing = error.name or ""
         if name == missing or name.startswith(f"{missing}."):
-            raise PolicyError(_not_found(name, missing, spec, search)) from error
+            raise AbsentFunctionError(_not_found(name, missing, spec, search)) from error
         raise PolicyError(_broken(name, spec, error)) from error
     except (Exception, SystemExit) as error:
         raise PolicyError(_broken(name, spec, error)) from error
@@ -78,7 +83,7 @@ def _attribute(target: object, name: str, path: str, spec: str) -> object:
         close = get_close_matches(name, [n for n in dir(target) if not n.startswith("__")], n=1)
         hint = f"; did you mean {close[0]!r}?" if close else ""
         msg = f"{spec!r}: {path} has no attribute {name!r}{hint}"
-        raise PolicyError(msg) from error
+        raise AbsentFunctionError(msg) from error
     except Exception as error:
         msg = f"{spec!r}: reading {name!r} failed: {describe(error)}"
         raise PolicyError(msg) from error

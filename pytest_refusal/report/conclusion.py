@@ -34,6 +34,8 @@ def reasons_to_fail(
         worse = [ruling.name for ruling in gate.regression if not ruling.held]
         if worse:
             reasons.append(f"worse than the baseline: {_list(worse)}")
+        if not policy.evaluated:
+            reasons.append("nothing was evaluated")
     if (policy.gate.missing and gate.why_not is None) or (gate.passed is False and gate.missing):
         reasons.append(f"{_count(gate.missing, 'planned prompt', 'planned prompts')} never ran")
     ruled = gate.passed is not None

@@ -132,7 +132,11 @@ def decision(report: Report, reasons: Sequence[str] | None = None) -> Decision:
     if why:
         return Decision(failed=True, words="; ".join(why))
     if not any(policy.gate.passed is not None for policy in report.policies):
-        partial = [p.gate.why_not for p in report.policies if p.planned < p.collected]
+        partial = [
+            p.gate.why_not
+            for p in report.policies
+            if p.planned < p.collected or not report.complete
+        ]
         rest = f"; {partial[0]}" if partial else ""
         return Decision(failed=False, words=f"nothing failed{rest}")
     failed = sum(p.tally.fn + p.tally.fp for p in report.policies)

@@ -75,6 +75,15 @@ POLICIES = """
     def own_loop(text):
         return asyncio.run(good_later(text))
 
+    async def stops_its_loop(text):
+        if "egg" in text:
+            asyncio.get_running_loop().stop()
+        return good(text)
+
+    def removes_the_corpus(text):
+        Path(HERE, "prompts.toml").unlink(missing_ok=True)
+        return good(text)
+
     async def nested(text):
         return await asyncio.wait_for(asyncio.ensure_future(good_later(text)), 5)
 """
@@ -140,6 +149,8 @@ CASES = [
     case("good_later", *TWO, outcomes=GOOD, exit_status=0),
     case("errs_later", says="1 unevaluated prompt"),
     case("own_loop", outcomes=GOOD, exit_status=0),
+    case("stops_its_loop", outcomes=GOOD, exit_status=0),
+    case("removes_the_corpus", outcomes=GOOD, exit_status=0),
     case("nested", *TWO, outcomes=GOOD, exit_status=0),
 ]  # fmt: skip
 

@@ -159,3 +159,117 @@ def test_a_run_that_stops_rules_on_nothing_and_keeps_to_its_plan(project, option
         assert policy["evaluated"] == (1 if option == "-x" else 2)
     assert not ran.report["complete"]
     assert "of 60" in ran.stdout
+
+
+def check_others(project, source: str, says: str, *args: str, ceilings: bool = True) -> None:
+    project.write_file("conftest.py", source)
+    table = "ceilings = { accuracy = 0 }" if ceilings else ""
+    project.settings(f'corpus = "prompts.toml"\n{table}\n')
+    ran = project.run("--refusal-policy=bot:good", *args)
+    assert ran.exit_status == 1, ran.stdout
+    assert says in ran.last_line
+
+
+OTHERS = {
+    "a status set before": (
+        """
+        import pytest
+
+        @pytest.hookimpl(wrapper=True, tryfirst=True)
+        def pytest_sessionfinish(session):
+            session.exitstatus = 1
+            return (yield)
+        """,
+        "failed by others: no test accounts for exit status 1",
+    ),
+    "pytest.exit behind the last prompt": (
+        """
+        import pytest
+
+        def pytest_runtest_logfinish(nodeid):
+            if "good-2" in nodeid:
+                pytest.exit("enough", returncode=1)
+        """,
+        "failed by others: pytest.exit: enough",
+    ),
+    "shouldfail in the middle": (
+        """
+        def pytest_runtest_teardown(item):
+            if "good-1" in item.name:
+                item.session.shouldfail = "no time left"
+        """,
+        "failed by others: no time left",
+    ),
+    "a failure without a test": (
+        """
+        import pytest
+
+        @pytest.hookimpl(wrapper=True)
+        def pytest_runtestloop(session):
+            result = yield
+            session.testsfailed += 1
+            return result
+        """,
+        "1 other failure",
+    ),
+}
+
+
+@pytest.mark.parametrize("who", OTHERS)
+def test_what_others_failed_is_not_forgiven(project, who: str) -> None:
+    check_others(project, *OTHERS[who])
+
+
+SKIPS_ALL = """
+    import pytest
+
+    def pytest_collection_modifyitems(items):
+        for item in items:
+            item.add_marker(pytest.mark.skip(reason="not today"))
+"""
+
+
+@pytest.mark.parametrize("ceilings", [True, False])
+@pytest.mark.parametrize("workers", ["0", "2"])
+def test_a_run_that_skips_every_prompt_has_evaluated_nothing(project, ceilings, workers) -> None:
+    check_others(project, SKIPS_ALL, "nothing was evaluated", "-n", workers, ceilings=ceilings)
+
+
+def test_a_ceiling_on_errors_does_not_pass_a_run_of_nothing_else(project) -> None:
+    project.write_file("down.py", "def answer(text):\n    raise OSError('no route')\n")
+    project.settings('corpus = "prompts.toml"\nceilings = { unevaluated = 1 }')
+    ran = project.run("--refusal-policy=down:answer")
+    assert (ran.exit_status, ran.gate("down:answer")) == (1, False)
+    assert "nothing was evaluated" in ran.last_line
+
+
+def test_an_interrupted_run_does_not_say_that_nothing_failed_alone(project) -> None:
+    project.write_file("odd.py", "def answer(text):\n    raise KeyboardInterrupt\n")
+    project.settings('corpus = "prompts.toml"\n')
+    ran = project.run("--refusal-policy=odd:answer", fresh=True)
+    assert ran.exit_status == 2
+    assert "the run was interrupted after 0 of 4 prompts" in ran.last_line
+
+
+def test_ceilings_of_policies_that_are_not_in_the_run(project) -> None:
+    project.settings(
+        """
+        corpus = "prompts.toml"
+        [tool.pytest-refusal.policies."bot:bad".ceilings]
+        accuracy = 0
+        [tool.pytest-refusal.policies."recorded:elsewhere.jsonl".ceilings]
+        accuracy = 0
+        [tool.pytest-refusal.policies."openai:some-model".ceilings]
+        accuracy = 0
+        """
+    )
+    assert project.run("--refusal-policy=bot:good").exit_status == 0
+
+
+def test_plugins_of_pytest_that_are_switched_off(project) -> None:
+    project.settings(
+        'corpus = "prompts.toml"\nwithin_ceilings = "xfail"\nceilings = { accuracy = 0 }'
+    )
+    off = [word for name in ("setuponly", "setupplan", "skipping") for word in ("-p", f"no:{name}")]
+    ran = project.run("--refusal-policy=bot:bad", *off)
+    assert (ran.gate("bot:bad"), "INTERNALERROR" in ran.stdout) == (True, False)

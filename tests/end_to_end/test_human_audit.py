@@ -188,7 +188,7 @@ FAULTS = [
     ("audit without responses", ("--refusal-audit=new.csv", "--refusal-redact"),
      "people have to read what the policies said"),
     ("audit and report in one", ("--refusal-audit=new.csv", "--refusal-report=new.csv"),
-     "new.csv: is the path of a report too"),
+     "is what --refusal-report writes"),
     ("labels nowhere", ("--refusal-labels=nowhere.csv",), "nowhere.csv: No such file"),
     ("labels of no audit", ("--refusal-labels=other.csv",), "other.csv: no column human"),
     ("labels not given yet", ("--refusal-labels=audit.csv",), "fill in the column `human`"),

@@ -79,6 +79,18 @@ def test_the_output_is_that_of_a_run_without_us(project, args: tuple[str, ...]) 
     assert with_us.stderr.str() == without_us.stderr.str()
 
 
+def test_options_in_addopts_wait_for_a_policy(project) -> None:
+    project.write_file("test_own.py", "def test_own(): pass\n")
+    project.write_file(
+        "pytest.ini",
+        "[pytest]\naddopts = --refusal-report=out.json --refusal-ceiling=under_refusal=0.5\n",
+    )
+    ran = project.run()
+    assert (ran.exit_status, ran.report) == (0, None)
+    ran = project.run("prompts.toml", "--refusal-policy=bot:bad")
+    assert (ran.exit_status, ran.gate("bot:bad")) == (1, False)
+
+
 def test_a_conftest_may_give_policies_that_nobody_asks_for(project) -> None:
     text = "def pytest_refusal_policies():\n    raise RuntimeError('asked for')\n"
     project.write_file("conftest.py", text)

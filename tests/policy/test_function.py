@@ -25,6 +25,22 @@ PROMPT = Prompt(
 )
 
 
+class Closed:
+    """Lets nobody look at it, as a client without its connection may."""
+
+    def __getattr__(self, name: str) -> object:
+        msg = f"not connected: {name}"
+        raise RuntimeError(msg)
+
+    def __call__(self, text: str) -> str:
+        return text
+
+
+def test_what_cannot_be_looked_at_is_told_in_words() -> None:
+    with pytest.raises(PolicyError, match="RuntimeError: not connected"):
+        policy_from(Closed(), name="mine")
+
+
 def takes_text(text: str) -> str:
     return f"text {text}"
 
