@@ -167,6 +167,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def _refuse_idle_options(config: pytest.Config) -> None:
     """Options in addopts wait for the runs that have a policy; a typed one is a mistake."""
+    if not any(str(word).startswith(("--refusal-", "@")) for word in config.invocation_params.args):
+        return
     from pytest_refusal.plugin.typed_options import typed_options
 
     if idle := typed_options(config):
