@@ -77,7 +77,7 @@ def mapped(
                 ours[name] = value if name != "label" else label_of(value)
         if pair_name is not None:
             ours["pair"] = pair_name
-        passage = None if layout.context is None else _find(theirs, layout.context)
+        passage = None if layout.context is None else value_at(theirs, layout.context)
         for code, places in prompts:
             prompt = _prompt(theirs, places, passage)
             if code is None:
@@ -100,7 +100,7 @@ def _prompt(theirs: Fields, places: tuple[str, ...], passage: object) -> object:
             return f"{passage}\n\n---\n\n{value}"
         return value
     # An empty prompt must be seen as such, so blanks are not passed over here.
-    if value is None and any(_find(theirs, place) is not None for place in places):
+    if value is None and any(value_at(theirs, place) is not None for place in places):
         return ""
     return messages_of(value)
 
@@ -116,7 +116,7 @@ def _first(fields: Fields, places: tuple[str, ...]) -> object:
     for place in places:
         value = fields.get(place)
         if value is None and "." in place:
-            value = _walk(fields, place.split("."))
+            value = value_at(fields, place)
         if isinstance(value, str):
             if value and not value.isspace():
                 return value
@@ -125,7 +125,8 @@ def _first(fields: Fields, places: tuple[str, ...]) -> object:
     return None
 
 
-def _find(fields: Fields, place: str) -> object:
+def value_at(fields: Fields, place: str) -> object:
+    """Return what stands at a place: a column, or a dotted path into nested values."""
     value = fields.get(place)
     if value is None and "." in place:
         return _walk(fields, place.split("."))

@@ -12,10 +12,10 @@ from pathlib import Path
 
 from pytest_refusal.corpus.compression import DAMAGE, open_unpacked
 from pytest_refusal.corpus.decoding import Source
-from pytest_refusal.corpus.faults import Fault, UnreadableError, quoted
+from pytest_refusal.corpus.faults import Fault, UnreadableError, listing, quoted
 from pytest_refusal.corpus.formats import format_of, reader_of
 from pytest_refusal.corpus.layout import Layout
-from pytest_refusal.corpus.mapping import mapped, missing_columns, own_layout
+from pytest_refusal.corpus.mapping import mapped, missing_columns, own_layout, value_at
 from pytest_refusal.corpus.prompts import PromptBuilder
 from pytest_refusal.corpus.published import PUBLISHED
 from pytest_refusal.corpus.recognition import Published, recognise
@@ -60,6 +60,7 @@ class _FileReader:
         self._prompts: list[Prompt] = []
         self._published: Published | None = None
         self._columns: tuple[str, ...] = ()
+        self._seen: tuple[str, ...] = ()
 
     def read(self) -> FileReading:
         try:
@@ -71,7 +72,7 @@ class _FileReader:
         except DAMAGE as error:
             self._fault(1, f"the compressed file is damaged: {error}")
         if not self._faults and not self._prompts:
-            self._fault(1, "the file has no prompts")
+            self._fault(1, self._nothing())
         return FileReading(
             corpus=self._file.name,
             prompts=tuple(self._prompts),
@@ -99,6 +100,7 @@ class _FileReader:
 
     def _read_sheet(self, sheet: Sheet) -> None:
         rows, seen = _with_columns_seen(sheet)
+        self._seen = seen
         layout = self._layout(sheet, seen)
         if layout is None:
             builder = PromptBuilder(self._file, ours=True, defaults=self._defaults(sheet))
@@ -153,10 +155,16 @@ class _FileReader:
 
     def _keeps(self, fields: Mapping[str, object]) -> bool:
         for column, patterns in self._table.filter:
-            word = _word(fields.get(column))
+            word = _word(value_at(fields, column))
             if not any(fnmatchcase(word, pattern) for pattern in patterns):
                 return False
         return True
+
+    def _nothing(self) -> str:
+        if not self._seen or not self._table.filter:
+            return "the file has no prompts"
+        named = listing(column for column, _ in self._table.filter)
+        return f"no row passes the filter on {named}; the columns are {listing(self._seen)}"
 
     def _fault(self, line: int, what: str) -> None:
         self._faults.append(Fault(self._file.name, line, what))

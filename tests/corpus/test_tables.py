@@ -178,6 +178,28 @@ def test_a_filter(write: Write, load_as: Load) -> None:
     assert [p.text for p in prompts] == ["One"]
 
 
+def test_a_filter_goes_by_a_path_too(write: Write, load_as: Load) -> None:
+    rows = [{"q": "One", "m": {"split": "test"}}, {"q": "Two", "m": {"split": "train"}}]
+    write("t.json", json.dumps(rows))
+    prompts = load_as("""
+        [[corpora]]
+        path = "t.json"
+        label = "safe"
+        columns = { prompt = "q" }
+        filter = { "m.split" = "test" }
+    """)
+    assert [p.text for p in prompts] == ["One"]
+
+
+def test_a_filter_that_nothing_passes_is_named(write: Write, load_as: Load) -> None:
+    write("t.csv", "prompt,kind\nOne,standard\n")
+    with pytest.raises(CorpusError) as caught:
+        load_as('[[corpora]]\npath = "t.csv"\nlabel = "safe"\nfilter = { knd = "standard" }\n')
+    assert caught.value.faults == (
+        't.csv:1: no row passes the filter on "knd"; the columns are "prompt" and "kind"',
+    )
+
+
 def test_a_filter_leaves_pairs_as_they_are(write: Write, load_as: Load) -> None:
     rows = [
         f"{kind}{n},{kind} {n}?,{kind},{label},x,"
