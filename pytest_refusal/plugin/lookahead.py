@@ -67,14 +67,18 @@ class WorkerLookahead(Lookahead):
 def handed_out(config: pytest.Config) -> Sequence[int]:
     """Return the places of the items that wait in xdist's queue; none if it has another shape.
 
-    xdist has no public way to tell: this reads `WorkerInteractor.torun`, a `TestQueue`.
+    xdist has no public way to tell: this reads `WorkerInteractor.torun`, which is a
+    `TestQueue` since xdist 3.7 and was a `queue.Queue` before.
     """
     for plugin in config.pluginmanager.get_plugins():
         if type(plugin).__name__ != "WorkerInteractor":
             continue
         try:
-            with plugin.torun.lock() as queue:
-                return [place for place in queue if isinstance(place, int)]
+            waiting = plugin.torun
+            lock = waiting.lock() if hasattr(waiting, "lock") else waiting.mutex
+            with lock as locked:
+                held = locked if hasattr(waiting, "lock") else waiting.queue
+                return [place for place in held if isinstance(place, int)]
         except (AttributeError, TypeError):
             return []
     return []
