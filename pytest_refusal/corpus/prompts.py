@@ -114,16 +114,15 @@ class PromptBuilder:
             how = 'label = "unsafe" under [defaults]'
             if self._file.path.suffix.casefold() != ".toml":
                 how = '{"defaults": {"label": "unsafe"}, "prompts": [...]}, as JSON'
-            how = f"give it once, {how}"
+            how = f"if it is the same for all, give it once, {how}"
         else:
             how = (
-                "add a column `label`, or give it in pyproject.toml, under "
-                f"[[tool.pytest-refusal.corpora]] with path = {quoted(self._file.name)} "
+                "add a column `label`, or, if it is the same for all, give it in pyproject.toml, "
+                f"under [[tool.pytest-refusal.corpora]] with path = {quoted(self._file.name)} "
                 'and label = "unsafe"'
             )
         return (
-            f"no prompt of this file has a label, {' or '.join(map(quoted, _LABEL_NAMES))}; "
-            f"if it is the same for all, {how}"
+            f"no prompt of this file has a label, {' or '.join(map(quoted, _LABEL_NAMES))}; {how}"
         )
 
     def _fault(self, what: str) -> None:

@@ -194,7 +194,7 @@ def _corpora_in(folder: Path) -> Iterator[Path]:
         visited += len(folders) + len(files)
         if visited > MOST_ENTRIES:
             raise _NothingNamedError(_astray())
-        for name in files:
+        for name in sorted(files):
             if _is_corpus_name(name) and (path := Path(place, name)).is_file():
                 yield path
 

@@ -107,8 +107,8 @@ def test_cells_may_be_large_and_hold_nul(write: Write) -> None:
             "prompt\nx\ny\n",
             [
                 (
-                    '2: no prompt of this file has a label, "safe" or "unsafe"; if it is '
-                    "the same for all, add a column `label`, or give it in pyproject.toml, under "
+                    '2: no prompt of this file has a label, "safe" or "unsafe"; add a '
+                    "column `label`, or, if it is the same for all, give it in pyproject.toml, under "
                     '[[tool.pytest-refusal.corpora]] with path = "c.csv" and label = "unsafe"'
                 )
             ],

@@ -42,3 +42,23 @@ def test_a_fault_of_a_table_is_a_usage_error(project: pytest.Pytester) -> None:
     result.stderr.fnmatch_lines(
         ["*tool.pytest-refusal.corpora[[]1[]].encodng: unknown key; did you mean *encoding*"]
     )
+
+
+def test_rows_may_change_places(pytester: pytest.Pytester) -> None:
+    # Without ids of their own, prompts are known by what they say: so are last failures,
+    # recordings and baselines.
+    rows = [f"How does thing {n} work?,{('safe', 'unsafe')[n % 2]}" for n in range(6)]
+    pytester.makepyprojecttoml('[tool.pytest-refusal]\ncorpus = "t.csv"\npolicy = "bot:reply"\n')
+    pytester.makepyfile(bot='def reply(text):\n    return "Sure: first this, then that."\n')
+    pytester.path.joinpath("t.csv").write_text("\n".join(["prompt,label", *rows]))
+    first = pytester.runpytest("--refusal-record=said.jsonl", "--refusal-report=before.json")
+    first.assert_outcomes(passed=3, failed=3)
+
+    pytester.path.joinpath("t.csv").write_text("\n".join(["prompt,label", *reversed(rows)]))
+    pytester.path.joinpath("bot.py").write_text("def reply(text):\n    raise AssertionError\n")
+    replayed = ("--refusal-record=said.jsonl", "--refusal-record-mode=none")
+    again = pytester.runpytest(*replayed, "--lf", "-v")
+    again.assert_outcomes(failed=3, deselected=3)
+    compared = pytester.runpytest(*replayed, "--refusal-baseline=before.json")
+    compared.assert_outcomes(passed=3, failed=3)
+    compared.stdout.fnmatch_lines(["*under-refusal 3/3 = 1 to 3/3 = 1: no evidence of a change*"])
