@@ -108,8 +108,8 @@ def test_cells_may_be_large_and_hold_nul(write: Write) -> None:
             [
                 (
                     '2: no prompt of this file has a label, "safe" or "unsafe"; add a '
-                    "column `label`, or, if it is the same for all, give it in pyproject.toml, under "
-                    '[[tool.pytest-refusal.corpora]] with path = "c.csv" and label = "unsafe"'
+                    "column `label`, or, if it is the same for all, give it in pyproject.toml, "
+                    'under [[tool.pytest-refusal.corpora]] with path = "c.csv" and label = "unsafe"'
                 )
             ],
             id="no-label-column",
