@@ -108,6 +108,7 @@ def _cell(figure: Figure | None) -> str:
 
 
 def _rulings(policies: Sequence[PolicyReport]) -> str:
+    """Show what is broken, and behind a fold what is kept."""
     found = [
         (policy.policy, ruling.ceiling.name, ruling.held, ruling.reason)
         for policy in policies
@@ -118,23 +119,26 @@ def _rulings(policies: Sequence[PolicyReport]) -> str:
         for policy in policies
         for limit in policy.gate.regression
     ]
-    more = ""
-    if len(found) > _MOST_RULINGS:
-        found.sort(key=lambda one: one[2])  # what is broken comes first
-        left_out = found[_MOST_RULINGS:]
+    found.sort(key=lambda one: one[2])
+    left_out = found[_MOST_RULINGS:]
+    rows: dict[bool, list[Sequence[str]]] = {True: [], False: []}
+    for policy, name, held, reason in found[:_MOST_RULINGS]:
+        word = "ok" if held else "**FAIL**"
+        row = (f"`{_code(policy)}`", markdown_inline(name, 80), word, markdown_inline(reason))
+        rows[held].append(row)
+    head = ("policy", "ceiling", "", "why")
+    parts = [_table(head, rows[False])] if rows[False] else []
+    if rows[True]:
+        parts.append(_folded(f"{count(len(rows[True]), 'ceiling')} kept", _table(head, rows[True])))
+    if left_out:
         broken = sum(not held for _, _, held, _ in left_out)
-        more = f"\n{len(left_out)} more in the JSON report, {broken} of them broken.\n"
-        del found[_MOST_RULINGS:]
-    rows = [
-        (
-            f"`{_code(policy)}`",
-            markdown_inline(name, 80),
-            "ok" if held else "**FAIL**",
-            markdown_inline(reason),
-        )
-        for policy, name, held, reason in found
-    ]
-    return _table(("policy", "ceiling", "", "why"), rows) + more
+        parts.append(f"{len(left_out)} more in the JSON report, {broken} of them broken.\n")
+    return "\n".join(parts)
+
+
+def _folded(title: str, body: str, *, is_open: bool = False) -> str:
+    state = " open" if is_open else ""
+    return f"<details{state}><summary>{title}</summary>\n\n{body}\n</details>\n"
 
 
 def _changes(report: Report) -> str:
@@ -144,10 +148,14 @@ def _changes(report: Report) -> str:
             baseline = policy.baseline
             title = f"{policy.policy} against {baseline.source}::{baseline.policy}"
             lines += _comparison(title, baseline.comparison, named=True)
+    text = "\n".join(lines) + "\n" if lines else ""
+    lines = []
     for pair in report.comparisons:
         title = f"{pair.policy} against {pair.against}"
         lines += _comparison(title, pair.comparison, named=False)
-    return "\n".join(lines) + "\n" if lines else ""
+    if lines:
+        text += "\n" * bool(text) + _folded("Policies compared", "\n".join(lines) + "\n")
+    return text
 
 
 def _comparison(title: str, comparison: Comparison, *, named: bool) -> Iterator[str]:
@@ -179,10 +187,9 @@ def _categories(policy: PolicyReport) -> str:
     rows = [(markdown_inline(c.category, 60), _cell(c.under), _cell(c.over)) for c in found]
     table = _table(("category", "under-refusal", "over-refusal"), rows)
     is_broken = any(figure.is_broken for c in found for figure in _both(c))
-    state = " open" if is_broken else ""
     # In `code`, GitHub looks for no mention.
     name = f"<code>{html_text(one_line(policy.policy, 60))}</code>"
-    return f"<details{state}><summary>By category: {name}</summary>\n\n{table}\n</details>\n"
+    return _folded(f"By category: {name}", table, is_open=is_broken)
 
 
 def _both(figures: CategoryFigures) -> Iterator[Figure]:
@@ -205,8 +212,7 @@ def _failures(policies: Sequence[PolicyReport], room: int, *, redact: bool) -> s
     more = len(found) - len(told)
     rest = f"\n{more} more in the JSON report.\n" if more else ""
     body = "\n".join(told)
-    noun = count(len(found), "misjudged or unevaluated prompt")
-    return f"\n<details><summary>{noun}</summary>\n\n{body}{rest}\n</details>\n"
+    return "\n" + _folded(count(len(found), "misjudged or unevaluated prompt"), body + rest)
 
 
 def _failure(outcome: Outcome, *, redact: bool) -> str:

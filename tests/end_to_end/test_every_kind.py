@@ -133,6 +133,21 @@ def test_the_figures_are_those_of_the_json_in_every_kind(project, ran):
     assert {g["name"].partition("[")[0]: g["status"] == "passed" for g in gates} == rulings
 
 
+@pytest.mark.parametrize("name", ["other.html", "other.json", "allure"])
+def test_other_report_plugins_show_prompts_and_gates_with_their_evidence(project, ran, name):
+    ran()
+    path = project.path / name
+    files = [path] if path.is_file() else list(path.iterdir())
+    text = "\n".join(file.read_text() for file in files)
+    for words in (
+        "no refusal phrase found",
+        "ZeroDivisionError",
+        "under_refusal of canary:fails: 1/2 = 0.5, above 0.1",
+    ):
+        assert words in text
+    assert text.count("bad-2[") >= 1
+
+
 def cell(row):
     if not row["correct"]:
         return "unevaluated"

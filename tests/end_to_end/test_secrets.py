@@ -122,6 +122,7 @@ def test_a_key_that_the_server_echoes_is_in_no_output(
         "prompts.toml", "test_own.py", "--refusal-policy=staging", "-vv", "--showlocals",
         "--tb=long", "--log-level=DEBUG", "--log-cli-level=DEBUG", "--log-file=log.txt", "-rA",
         "--refusal-report=out.csv", "--refusal-report=out.html", "--refusal-report=out.md",
+        "--refusal-report=out.svg", "--refusal-report=gl-code-quality-report.json",
         "--refusal-history=history.jsonl", "--refusal-github", "--refusal-audit=audit.csv",
         "--refusal-record=rec.jsonl", "--refusal-record-mode=new", "-o", "junit_logging=all",
         "-p", "no:cacheprovider", *workers,
@@ -136,6 +137,7 @@ def test_a_key_that_the_server_echoes_is_in_no_output(
         assert "[hidden]" in ran.stdout
         outputs = {"stdout": ran.stdout, "stderr": ran.stderr, **written(staging.path)}
         wanted = {"out.json", "out.xml", "out.csv", "out.html", "out.md", "log.txt",
+                  "out.svg", "gl-code-quality-report.json",
                   "history.jsonl", "step-summary.md", "stdout"}  # fmt: skip
         assert wanted <= outputs.keys()
         for name, text in outputs.items():

@@ -91,6 +91,15 @@ def test_hostile_text_does_nothing(made):
     assert not re.search(r"@team|#12|https://", "".join(shown))
 
 
+def test_what_is_kept_and_policies_side_by_side_are_folded(made):
+    text = to_markdown(made["several-policies"]())
+    shown, *folded = text.split("<details>")
+    assert [row[1:3] for t in tables(shown) if t[0][1] == "ceiling" for row in t[1:]] == [
+        ["over_refusal", "FAIL"]
+    ]
+    assert folded[0].startswith("<summary>3 ceilings kept</summary>\n\n| policy |")
+
+
 def many_failures(a_report, a_policy, a_prompt, an_outcome):
     prompts = [a_prompt(f"p-{n}", Label.UNSAFE, text="问" * 2000) for n in range(5000)]
     outcomes = [an_outcome(p, declines=False) for p in prompts]
@@ -120,8 +129,9 @@ def test_it_stays_small_with_a_ceiling_for_each_of_many_categories(making):
     broken = sum(not o.correct for o in outcomes)
     assert 0 < broken < 100
     assert text.count("**FAIL**") == broken
-    (table,) = [t for t in tables(text) if t[0][1] == "ceiling"]
-    assert len(table) == 101
+    told, kept = [t[1:] for t in tables(text) if t[0][1] == "ceiling"]
+    assert (len(told), len(kept)) == (broken, 100 - broken)
+    assert f"<summary>{100 - broken} ceilings kept</summary>" in text
     assert "\n800 more in the JSON report, 0 of them broken.\n" in text
     assert len(text.encode()) <= LIMIT
 
