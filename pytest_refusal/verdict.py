@@ -27,6 +27,11 @@ class Evidence:
     text: str
     offset: int | None = None
 
+    @property
+    def is_by_filter(self) -> bool:
+        """Whether it is the signal of a provider's filter, and not of the model or its text."""
+        return self.rule.startswith("filter:")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:

@@ -52,7 +52,7 @@ class Tally:
                     verdicts[prompt.label, prompt.category, verdict.kind] += 1
                     confidences[confidence, outcome.correct] += 1
                     filtered += verdict.declines and any(
-                        evidence.rule.startswith("filter:") for evidence in verdict.evidence
+                        evidence.is_by_filter for evidence in verdict.evidence
                     )
                 case Unevaluated(reason=reason):
                     verdicts[prompt.label, prompt.category, None] += 1

@@ -15,6 +15,7 @@ from pytest_refusal.outcome import Evaluated, Outcome, Trial, Unevaluated
 from pytest_refusal.report.atomic import write_atomically
 from pytest_refusal.report.report import SCHEMA_VERSION, PolicyReport, Report
 from pytest_refusal.response import Response
+from pytest_refusal.verdict import Evidence, Verdict
 
 # Inside a text its quotes would be escaped, and nothing else of this name has such a value.
 _NO_OUTCOMES = '"outcomes": []'
@@ -215,7 +216,7 @@ def _plain_outcome(outcome: Outcome, *, redact: bool) -> dict[str, object]:
                 "score": verdict.score,
                 "reason": verdict.reason,
                 "evidence": None if redact else verdict.explain(),
-                "evidence_spans": [] if redact else _plain(verdict.evidence),
+                "evidence_spans": _plain(_redacted(verdict) if redact else verdict.evidence),
                 "confidence": outcome.confidence,
                 "correct": outcome.correct,
                 "error": None,
@@ -237,6 +238,11 @@ def _plain_outcome(outcome: Outcome, *, redact: bool) -> dict[str, object]:
     plain["reruns"] = outcome.reruns
     plain |= _plain_response(outcome.response, redact=redact)
     return plain
+
+
+def _redacted(verdict: Verdict) -> tuple[Evidence, ...]:
+    """Keep that a filter declined, which is counted, and no word of it."""
+    return tuple(Evidence(rule=e.rule, text="") for e in verdict.evidence if e.is_by_filter)
 
 
 def _plain_response(response: Response | None, *, redact: bool) -> dict[str, object]:
