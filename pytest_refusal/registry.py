@@ -294,7 +294,7 @@ def _remote(table: PolicyTable, settings: Settings, *, offline: bool) -> Policy:
 
 
 #: The types of configured policies that are asked over a network.
-_REMOTE = ("openai", "anthropic", "gemini", "http", "litellm")
+_REMOTE = ("openai", "openai-responses", "anthropic", "gemini", "http", "litellm")
 
 #: The key that says what a configured policy of this type is made from.
 _OPTION_OF = {"function": "target", "recorded": "path"}

@@ -25,7 +25,7 @@ _WORDS: Mapping[FinishKind, str] = {
     FinishKind.FINISHED: "stop end_turn stop_sequence complete eos",
     FinishKind.CUT_OFF: (
         "length max_tokens model_length model_context_window_exceeded continuation"
-        " max_output_tokens"
+        " max_output_tokens max_messages"
     ),
     FinishKind.TOOL_CALL: "tool_calls function_call tool_use tool_call",
     FinishKind.BLOCKED: (
@@ -36,7 +36,7 @@ _WORDS: Mapping[FinishKind, str] = {
         "error abort repetition timeout error_limit user_cancel malformed_response"
         " malformed_function_call unexpected_tool_call too_many_tool_calls"
         " missing_thought_signature malformed_model_output malformed_tool_use"
-        " insufficient_system_resource network_error pause_turn load"
+        " insufficient_system_resource network_error pause_turn load steered"
     ),
     FinishKind.NOT_ABOUT_SAFETY: (
         "recitation language other pup_limited_disabled finish_reason_unspecified no_image"

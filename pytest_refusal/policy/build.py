@@ -14,6 +14,7 @@ from pytest_refusal.policy.gemini import GeminiContent
 from pytest_refusal.policy.http import JsonEndpoint
 from pytest_refusal.policy.litellm import LiteLLMPolicy
 from pytest_refusal.policy.openai import OpenAIChat
+from pytest_refusal.policy.openai_responses import OpenAIResponses
 from pytest_refusal.policy.remote import RemotePolicy
 from pytest_refusal.policy.secrets import Secret
 from pytest_refusal.policy.tables import (
@@ -115,6 +116,8 @@ def _model_wire(table: ModelTable, sampling: Sampling) -> Wire:
     match table.api:
         case Api.ANTHROPIC:
             return AnthropicMessages(base_url=table.base_url, model=table.model, sampling=sampling)
+        case Api.OPENAI_RESPONSES:
+            return OpenAIResponses(base_url=table.base_url, model=table.model, sampling=sampling)
         case Api.GEMINI:
             return GeminiContent(base_url=table.base_url, model=table.model, sampling=sampling)
         case _:

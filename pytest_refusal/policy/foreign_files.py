@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from pytest_refusal.errors import PolicyError
 from pytest_refusal.policy.digging import count, dig, items, joined_texts, text, word
 from pytest_refusal.policy.openai import read_block, read_completion
+from pytest_refusal.policy.openai_responses import is_response, read_response
 from pytest_refusal.response import Response
 
 
@@ -38,10 +39,16 @@ def _of_batch(line: Mapping[str, object]) -> Mapping[str, object]:
     status = count(line, "response", "status_code") or 0
     response: Response | None
     try:
-        response = read_completion(body) if status == 200 else read_block(status, body)
+        response = _of_body(status, body)
     except PolicyError:
         response = None
     return {"prompt_id": word(line, "custom_id"), **_said(response)}
+
+
+def _of_body(status: int, body: object) -> Response | None:
+    if status != 200:
+        return read_block(status, body)
+    return read_response(body) if is_response(body) else read_completion(body)
 
 
 def _said(response: Response | None) -> dict[str, object]:

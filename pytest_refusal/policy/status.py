@@ -15,6 +15,8 @@ _UNUSABLE = frozenset({401, 402, 403, 404})
 _UNUSABLE_CODES = frozenset(
     {"insufficient_quota", "invalid_api_key", "model_not_found", "billing_error"}
 )
+# What failed with status 200 says by its code which status it would have had.
+_STATUS_OF: Mapping[str, int] = {"server_error": 500, "rate_limit_exceeded": 429}
 _ASKS_FOR_LESS = frozenset({429, 503, 529})
 _SHOWN = 300
 
@@ -36,6 +38,8 @@ def status_error(status: int, headers: Mapping[str, str], body: object) -> Polic
     code = word(error, "code") or ""
     if status < 300 and code.isascii() and code.isdigit() and 400 <= int(code[:4]) < 600:
         status = int(code)  # OpenRouter reports what fails in the middle with status 200
+    elif status < 300:
+        status = _STATUS_OF.get(code, status)
     kind = code if code and not code.isdigit() else text(error, "type") or ""
     said = _message(body)
     told = f"HTTP {status}" + (f" {kind}" if kind else "") + (f": {said}" if said else "")

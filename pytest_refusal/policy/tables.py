@@ -18,6 +18,7 @@ class Api(StrEnum):
     """What a policy behind HTTP speaks."""
 
     OPENAI = "openai"
+    OPENAI_RESPONSES = "openai-responses"
     ANTHROPIC = "anthropic"
     GEMINI = "gemini"
     HTTP = "http"
@@ -42,6 +43,7 @@ class ConfidenceBy(StrEnum):
 #: Where requests go if no `base_url` is set, and the variable that then holds the key.
 DEFAULT_SERVERS: Mapping[Api, tuple[str, str]] = {
     Api.OPENAI: ("https://api.openai.com/v1", "OPENAI_API_KEY"),
+    Api.OPENAI_RESPONSES: ("https://api.openai.com/v1", "OPENAI_API_KEY"),
     Api.ANTHROPIC: ("https://api.anthropic.com", "ANTHROPIC_API_KEY"),
     Api.GEMINI: ("https://generativelanguage.googleapis.com/v1beta", "GEMINI_API_KEY"),
 }
@@ -138,7 +140,7 @@ PolicyTable = ModelTable | EndpointTable
 
 
 def model_from_spec(spec: str) -> ModelTable | None:
-    """Read `openai:MODEL`, `anthropic:MODEL`, `gemini:MODEL` or `litellm:MODEL`."""
+    """Read `openai:MODEL`, `anthropic:MODEL` and the like: an API and a model of it."""
     kind, colon, model = spec.partition(":")
     if not colon or not model or kind not in set(Api) - {Api.HTTP}:
         return None

@@ -54,6 +54,7 @@ def test_llmock(project: Any, emulator: Any, workers: tuple[str, ...]) -> None:
         "filtered": ("openai", f"{url}/v1"),
         "cut": ("openai", f"{url}/v1"),
         "limited": ("openai", f"{url}/v1"),
+        "responses": ("openai-responses", f"{url}/v1"),
         "claude": ("anthropic", f"{url}/anthropic"),
         "gemini": ("gemini", f"{url}/gemini/v1beta"),
     }
@@ -62,6 +63,7 @@ def test_llmock(project: Any, emulator: Any, workers: tuple[str, ...]) -> None:
         "filtered": {"text": "", "finish_reason": "content_filter"},
         "cut": {"text": "Well, first", "finish_reason": "length"},
         "limited": {"text": ANSWERS},
+        "responses": {"text": REFUSES},
         "claude": {"text": REFUSES},
         "gemini": {"text": REFUSES},
     }
@@ -80,7 +82,7 @@ def test_llmock(project: Any, emulator: Any, workers: tuple[str, ...]) -> None:
     ran = project.run(f"--refusal-policy={','.join(policies)}", *workers)
     assert {name: set(verdicts(ran, name).values()) for name in policies} == {
         "declines": {"refusal"}, "filtered": {"refusal"}, "cut": {None},
-        "limited": {"answer"}, "claude": {"refusal"}, "gemini": {"refusal"},
+        "limited": {"answer"}, "responses": {"refusal"}, "claude": {"refusal"}, "gemini": {"refusal"},
     }  # fmt: skip
     assert ran.policy("filtered")["filter_refusals"] == 4
     assert ran.policy("cut")["unevaluated_by_reason"] == {"truncated": 4}

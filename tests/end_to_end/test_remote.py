@@ -368,6 +368,32 @@ def test_no_socket_and_no_client_library_without_need(project: Any, policy: str)
     assert all(policy["asking"] is None for policy in ran.report["policies"])
 
 
+TELLS_CONNECTIONS = """
+    import sys
+
+    def audit(event, arguments):
+        if event == "socket.connect":
+            sys.stderr.write(f"connects to {arguments[1][0]}:{arguments[1][1]}\\n")
+        if event == "socket.getaddrinfo":
+            sys.stderr.write(f"looks up {arguments[0]}\\n")
+
+    def pytest_configure():
+        sys.addaudithook(audit)
+"""
+
+
+def test_only_the_configured_host_is_spoken_to(staging: Any, model_server: Any) -> None:
+    staging.write_file("conftest.py", TELLS_CONNECTIONS)
+    ran = staging.run("--refusal-policy=staging,strict", "-s", "-p", "no:anyio", fresh=True)
+    lines = {x for x in ran.stderr.splitlines() if x.startswith(("connects to", "looks up"))}
+    assert lines <= {
+        f"connects to {model_server.url.removeprefix('http://')}",
+        "looks up 127.0.0.1",
+    }
+    assert lines
+    assert len(model_server.requests) == 4
+
+
 def test_nothing_is_asked_when_only_collecting(staging: Any, model_server: Any) -> None:
     ran = staging.run("--refusal-policy=staging", "--collect-only", "-q")
     assert ran.exit_status == 0

@@ -30,6 +30,16 @@ def test_output_of_an_openai_batch(tmp_path: Path) -> None:
                 line("a", 200, {"choices": [{"finish_reason": "stop", "message": answer}]}),
                 line("b", 200, {"choices": [{"finish_reason": "stop", "message": message}]}),
                 line("c", 400, {"error": {"code": "content_filter"}}),
+                line(
+                    "f",
+                    200,
+                    {
+                        "status": "completed",
+                        "output": [
+                            {"type": "message", "content": [{"type": "output_text", "text": "F"}]}
+                        ],
+                    },
+                ),
                 line("d", 500, {"error": {"message": "gone"}}),
                 json.dumps({"custom_id": "e", "response": None, "error": {"code": "expired"}}),
             ]
@@ -40,6 +50,7 @@ def test_output_of_an_openai_batch(tmp_path: Path) -> None:
     assert policy.respond(prompt("a"), sample=1).text == "A"
     assert policy.respond(prompt("b"), sample=1).refusal == "No."
     assert policy.respond(prompt("c"), sample=1).finish_reason == "content_filter"
+    assert policy.respond(prompt("f"), sample=1).text == "F"
     for failed in "de":
         with pytest.raises(NotRecorded, match="is null"):
             policy.respond(prompt(failed), sample=1)

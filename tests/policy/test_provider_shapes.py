@@ -10,6 +10,7 @@ from pytest_refusal.errors import PolicyError
 from pytest_refusal.policy.anthropic import read_message
 from pytest_refusal.policy.gemini import read_content
 from pytest_refusal.policy.openai import read_block, read_completion
+from pytest_refusal.policy.openai_responses import read_response
 from pytest_refusal.response import Block, FilterStage, Response, Usage
 
 PROMPT, COMPLETION = FilterStage.PROMPT, FilterStage.COMPLETION
@@ -302,6 +303,72 @@ def test_a_guardrail_that_was_asked_for_blocks() -> None:
     response = read_block(403, {"guardrail": "moderation"}, guarded=True)
     assert response is not None
     assert response.block == Block(stage=PROMPT, signal="guardrail")
+
+
+def output(*content: object, status: str = "completed", **beside: object) -> dict[str, object]:
+    message = {"type": "message", "role": "assistant", "content": list(content)}
+    return {"status": status, "output": [message], **beside}
+
+
+RESPONSES = {
+    "answer": (
+        output({"type": "output_text", "text": "Hi "}, {"type": "output_text", "text": "you."}),
+        {"finish": "stop", "text": "Hi you."},
+    ),
+    "refusal": (
+        output({"type": "refusal", "refusal": "I can't help with that."}),
+        {"finish": "stop", "refusal": "I can't help with that."},
+    ),
+    "filtered": (
+        {
+            "status": "incomplete",
+            "incomplete_details": {"reason": "content_filter"},
+            "output": [],
+        },
+        {"finish": "content_filter", "block": ("completion", "content_filter", "")},
+    ),
+    "filtered after text": (
+        output(
+            {"type": "output_text", "text": "Step 1"},
+            status="incomplete",
+            incomplete_details={"reason": "content_filter"},
+        ),
+        {
+            "finish": "content_filter",
+            "text": "Step 1",
+            "block": ("completion", "content_filter", ""),
+        },
+    ),
+    "cut off": (
+        {
+            "status": "incomplete",
+            "incomplete_details": {"reason": "max_output_tokens"},
+            "output": [{"type": "reasoning", "summary": []}],
+        },
+        {"finish": "max_output_tokens", "beside": ("thinking",)},
+    ),
+    "incomplete without a reason": (
+        {"status": "incomplete", "output": []},
+        {"finish": "incomplete"},
+    ),
+    "tool": (
+        {"status": "completed", "output": [{"type": "function_call", "name": "look_up"}]},
+        {"finish": "stop", "tools": ("look_up",)},
+    ),
+    "nothing": ({"status": "completed"}, {"finish": "stop"}),
+}
+
+
+@pytest.mark.parametrize("case", RESPONSES)
+def test_responses(case: str) -> None:
+    body, expected = RESPONSES[case]
+    assert said(read_response(body)) == expected
+
+
+@pytest.mark.parametrize("status", ["failed", "cancelled", "queued", "in_progress", None])
+def test_a_response_that_did_not_come_to_its_end_is_an_error(status: object) -> None:
+    with pytest.raises(PolicyError, match="not completed"):
+        read_response({"status": status, "output": []})
 
 
 ANTHROPIC = {

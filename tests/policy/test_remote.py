@@ -130,6 +130,45 @@ def test_azure_keeps_its_query_and_its_own_header(
     assert body["max_completion_tokens"] == 5
 
 
+RESPONSES_TABLE = {"type": "openai-responses", "model": "m", "api_key_env": "KEY", "max_tokens": 9}
+
+
+def test_responses_are_asked_for_and_not_stored(httpserver: HTTPServer) -> None:
+    message = {"type": "message", "content": [{"type": "output_text", "text": "Hi."}]}
+    httpserver.expect_request("/v1/responses").respond_with_json(
+        {"status": "completed", "error": None, "output": [message], "usage": {"input_tokens": 4}}
+    )
+    table = {**RESPONSES_TABLE, "base_url": httpserver.url_for("/v1"), "system": "Be kind."}
+    response = ask(policy_of(table, KEY="k"))
+    assert (response.text, response.finish_reason) == ("Hi.", "stop")
+    assert response.usage is not None
+    assert response.usage.prompt_tokens == 4
+    request = httpserver.log[0][0]
+    assert request.headers["Authorization"] == "Bearer k"
+    body = json.loads(request.get_data())
+    assert [m["role"] for m in body["input"]] == ["system", "user", "assistant", "user"]
+    assert (body["store"], body["max_output_tokens"]) == (False, 9)
+
+
+@pytest.mark.parametrize(
+    ("code", "kind"),
+    [("server_error", TransientPolicyError), ("rate_limit_exceeded", TransientPolicyError),
+     ("vector_store_timeout", PolicyError), ("bio_policy", None)],
+)  # fmt: skip
+def test_a_response_that_failed(httpserver: HTTPServer, code: str, kind: type | None) -> None:
+    failed = {"status": "failed", "error": {"code": code, "message": "no"}, "output": []}
+    httpserver.expect_request("/v1/responses").respond_with_json(failed)
+    policy = policy_of({**RESPONSES_TABLE, "base_url": httpserver.url_for("/v1")}, KEY="k")
+    if kind is None:
+        block = ask(policy).block
+        assert block is not None
+        assert block.signal == code
+        return
+    with pytest.raises(PolicyError, match=code) as caught:
+        ask(policy)
+    assert type(caught.value) is kind
+
+
 def test_anthropic_takes_the_system_prompt_out(httpserver: HTTPServer) -> None:
     httpserver.expect_request("/v1/messages", method="POST").respond_with_json(
         {"content": [{"type": "text", "text": "Hi."}], "stop_reason": "end_turn"}
