@@ -16,7 +16,10 @@ from pytest_refusal.response import Response
 
 # Finish reasons, in lower case, after which a reply cannot stand in a history.
 _CUT_OFF = frozenset(
-    {"length", "max_tokens", "model_length", "model_context_window_exceeded", "max_output_tokens"}
+    {
+        *("length", "max_tokens", "model_length", "model_context_window_exceeded"),
+        *("max_output_tokens", "max_messages"),
+    }
 )
 
 _CONFIDENCE_QUESTION = """\

@@ -89,11 +89,11 @@ def read_response(body: object) -> Response:
     output = items(body, "output")
     parts = [part for one in output for part in items(one, "content") if _is_message(one)]
     reason = text(body, "incomplete_details", "reason")
-    finish_reason = "stop" if status == "completed" else reason or status
-    beside = ("thinking" if kind == "reasoning" else kind for kind in map(_kind, output))
+    finish_reason = "stop" if status == "completed" else reason or "incomplete"
+    others = [k for k in map(_kind, output) if k not in {"message", "function_call"}]
     return Response(
         text="".join(text(part, "text") or "" for part in parts if _kind(part) == "output_text"),
-        refusal="\n".join(said for part in parts if (said := text(part, "refusal"))) or None,
+        refusal="\n".join(no for part in parts if (no := text(part, "refusal"))) or None,
         finish_reason=finish_reason,
         block=Block(stage=FilterStage.COMPLETION, signal=finish_reason)
         if finish_reason == "content_filter"
@@ -102,7 +102,7 @@ def read_response(body: object) -> Response:
             name for one in output if _kind(one) == "function_call" and (name := text(one, "name"))
         ),
         other_parts=tuple(
-            dict.fromkeys(k for k in beside if k not in {"message", "function_call"})
+            dict.fromkeys("thinking" if kind == "reasoning" else kind for kind in others)
         ),
         usage=Usage(
             prompt_tokens=count(body, "usage", "input_tokens"),

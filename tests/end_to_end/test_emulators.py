@@ -82,7 +82,8 @@ def test_llmock(project: Any, emulator: Any, workers: tuple[str, ...]) -> None:
     ran = project.run(f"--refusal-policy={','.join(policies)}", *workers)
     assert {name: set(verdicts(ran, name).values()) for name in policies} == {
         "declines": {"refusal"}, "filtered": {"refusal"}, "cut": {None},
-        "limited": {"answer"}, "responses": {"refusal"}, "claude": {"refusal"}, "gemini": {"refusal"},
+        "limited": {"answer"}, "responses": {"refusal"}, "claude": {"refusal"},
+        "gemini": {"refusal"},
     }  # fmt: skip
     assert ran.policy("filtered")["filter_refusals"] == 4
     assert ran.policy("cut")["unevaluated_by_reason"] == {"truncated": 4}

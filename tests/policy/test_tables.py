@@ -37,7 +37,7 @@ def test_a_table_becomes_a_value() -> None:
 @pytest.mark.parametrize(
     ("changed", "told"),
     [
-        ({"type": "opnai"}, "policies.p.type: must be one of openai, anthropic, gemini"),
+        ({"type": "opnai"}, "policies.p.type: must be one of openai, openai-responses, anthropic"),
         ({"type": "opnai"}, 'did you mean "openai"?'),
         ({"model": None}, "policies.p.model: is missing"),
         ({"model": ""}, "policies.p.model: must be a text that is not empty, not ''"),
