@@ -117,7 +117,9 @@ class PromptItem(pytest.Item):
     def reportinfo(self) -> tuple[os.PathLike[str] | str, int | None, str]:
         """Point to the line of the corpus where the prompt begins."""
         place = self.trial.prompt.place
-        return visible(str(self.path)), place.line - 1 if place else None, self.name
+        # pytest writes the dots of what a node id ends in as "::", and nobody could give it back.
+        name = f"prompt {self.name}" if "." in self.name.partition("[")[0] else self.name
+        return visible(str(self.path)), place.line - 1 if place else None, name
 
     @cached_property
     def location(self) -> tuple[str, int | None, str]:

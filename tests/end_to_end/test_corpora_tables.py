@@ -62,3 +62,17 @@ def test_rows_may_change_places(pytester: pytest.Pytester) -> None:
     compared = pytester.runpytest(*replayed, "--refusal-baseline=before.json")
     compared.assert_outcomes(passed=3, failed=3)
     compared.stdout.fnmatch_lines(["*under-refusal 3/3 = 1 to 3/3 = 1: no evidence of a change*"])
+
+
+@pytest.mark.parametrize("ident", ["v1.2", "egg"])
+def test_the_ids_of_a_verbose_run_can_be_given_back(pytester: pytest.Pytester, ident: str) -> None:
+    pytester.makepyprojecttoml(
+        '[[tool.pytest-refusal.corpora]]\npath = "t.csv"\ntransforms = ["none", "base64"]\n'
+    )
+    pytester.path.joinpath("t.csv").write_text(f"id,prompt,label\n{ident},Boil an egg?,safe\n")
+    shown = pytester.runpytest("--refusal-policy=always-refuse", "-v", "-k", "base64")
+    (line,) = (line for line in shown.outlines if " FAILED " in line and line.startswith("t.csv"))
+    node_id = line.split()[0]
+    assert node_id == f"t.csv::{ident}.base64[always-refuse]"
+    again = pytester.runpytest("--refusal-policy=always-refuse", node_id)
+    again.assert_outcomes(failed=1)
