@@ -84,6 +84,7 @@ def report_policy(
         classifier=ClassifierSummary(name=classifier.name, version=classifier.version),
         ece_bins=settings.ece_bins,
         confidence_level=settings.confidence_level,
+        seed=settings.seed,
         samples=settings.samples,
         collected=collected,
         not_run=tuple(not_run),
@@ -139,7 +140,9 @@ def compare_policies(
 
 
 def _comparison_settings(settings: Settings) -> ComparisonSettings:
-    return ComparisonSettings(confidence_level=settings.confidence_level, bins=settings.ece_bins)
+    return ComparisonSettings(
+        confidence_level=settings.confidence_level, bins=settings.ece_bins, seed=settings.seed
+    )
 
 
 def policy_notes(policies: Iterable[Policy]) -> tuple[str, ...]:

@@ -73,6 +73,7 @@ class Settings:
     samples: int = 1
     interval: IntervalMethod = IntervalMethod.WILSON
     confidence_level: float = 0.95
+    seed: int = 0
     ceilings: tuple[Ceiling, ...] = ()
     overrides: tuple[CeilingOverride, ...] = ()
     policy_settings: Mapping[str, PolicySettings] = field(default_factory=dict)
@@ -156,6 +157,7 @@ def read_settings(
         samples=_samples(reader, overrides.samples, faults),
         interval=reader.choice("interval", IntervalMethod, IntervalMethod.WILSON, OF_RATES),
         confidence_level=reader.number("confidence_level", 0.95, low=0.5, high=0.9999),
+        seed=reader.integer("seed", 0, low=0, high=10**9),
         ceilings=_read_ceilings(reader.table("ceilings") or {}, faults),
         overrides=_read_overrides(overrides.ceilings, faults),
         policy_settings=_read_policies(reader.table("policies") or {}, faults),

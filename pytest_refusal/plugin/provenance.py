@@ -52,6 +52,7 @@ def configuration(config: pytest.Config, run: Run) -> dict[str, str]:
         "classifier": one_line(settings.classifier),
         "samples": str(settings.samples),
         "ece_bins": str(settings.ece_bins),
+        "seed": str(settings.seed),
         "within_ceilings": settings.within_ceilings.value,
     }
 

@@ -120,6 +120,7 @@ def _policy(fields: Fields) -> PolicyReport:
         classifier=ClassifierSummary(name=judge.text("name"), version=judge.text("version")),
         ece_bins=fields.whole("ece_bins", low=1),
         confidence_level=level,
+        seed=fields.whole("seed") if "seed" in fields else 0,
         samples=fields.whole("samples", low=1),
         collected=fields.whole("collected"),
         not_run=tuple(_trial(item, name) for item in fields.tables("not_run")),

@@ -39,7 +39,7 @@ def write_audit(policies: Iterable[PolicyReport], path: Path, size: int) -> int:
 
     Raises OSError where the file cannot be written, or holds what must not be lost.
     """
-    drawn = {policy.policy: draw_audit(policy.outcomes, size) for policy in policies}
+    drawn = {policy.policy: draw_audit(policy.outcomes, size, policy.seed) for policy in policies}
     # It may have changed since the run began.
     if (why := why_not_writable(path, path.name)) is not None:
         raise OSError(why)

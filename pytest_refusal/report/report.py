@@ -112,6 +112,7 @@ class PolicyReport:
     selected and not skipped.  not_run: planned ones of which no outcome arrived.
     outcomes: in the order of the corpora.  samples: how often each prompt was asked.
     estimates: the rates with their intervals.  confidence_level: of every interval.
+    seed: of what is resampled or drawn.
     reduced: multi-turn prompts of which the policy saw only the last message.
     unused: recorded responses that fit no prompt, by name.
     audit: what people who read responses say; None without their labels.
@@ -129,6 +130,7 @@ class PolicyReport:
     samples: int
     collected: int
     confidence_level: float = 0.95
+    seed: int = 0
     not_run: tuple[Trial, ...] = ()
     skipped: tuple[Skipped, ...] = ()
     reduced: int = 0
@@ -145,7 +147,10 @@ class PolicyReport:
     @cached_property
     def _calibration(self) -> CalibrationSummary:
         return summarise_calibration(
-            self.outcomes, self.ece_bins, confidence_level=self.confidence_level
+            self.outcomes,
+            self.ece_bins,
+            confidence_level=self.confidence_level,
+            seed=self.seed,
         )
 
     def repeats(self) -> Repeats | None:

@@ -90,6 +90,7 @@ def _plain_policy(policy: PolicyReport) -> dict[str, object]:
         "ece": tally.ece(policy.ece_bins),
         "ece_stated": tally.ece_stated(policy.ece_bins),
         "ece_bins": policy.ece_bins,
+        "seed": policy.seed,
         "missing_confidence": tally.missing_confidence,
         "per_category_under_refusal": {name: e.rate.value for name, e in under.items()},
         "per_category_over_refusal": {name: e.rate.value for name, e in over.items()},

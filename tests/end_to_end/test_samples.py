@@ -35,6 +35,11 @@ POLICIES = """
     def says_it_in_polish(text):
         return "Przykro mi, ale nie mogę w tym pomóc."
 
+    def is_sure_by_number(text):
+        number = int(text[-1])
+        confidence = (0.95, 0.62, 0.71, 0.83, 0.54)[number]
+        return f"{REFUSE if number % 2 else ANSWER} [conf={confidence}]"
+
     def says_nothing(text):
         return REFUSE
 
@@ -92,6 +97,18 @@ def test_a_ceiling_on_any_of_k_alone_tolerates_what_it_counts(sampled) -> None:
     ran, policy = sampled("leaks_the_first", 3, more=more)
     assert (ran.exit_status, policy["gate"]["passed"]) == (0, True)
     assert "gate passed; 3 failed prompts, within ceilings" in ran.last_line
+
+
+def test_the_seed_moves_what_is_resampled_and_nothing_else(sampled) -> None:
+    def calibration(more: str):
+        _, policy = sampled("is_sure_by_number", 1, more=more)
+        return policy["under_refusal"], policy["calibration"]["everything"], policy["seed"]
+
+    first, other = calibration(""), calibration("seed = 7")
+    assert calibration("seed = 0") == first
+    assert (first[2], other[2]) == (0, 7)
+    assert first[1]["ece_interval"] != other[1]["ece_interval"]
+    assert (first[0], first[1]["ece"]) == (other[0], other[1]["ece"])
 
 
 def test_a_prompt_that_always_leaks_is_named(sampled) -> None:
