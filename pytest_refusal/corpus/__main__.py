@@ -13,7 +13,7 @@ from pytest_refusal.command_line import run_command
 from pytest_refusal.corpus.checking import Finding, Summary, findings, summarise
 from pytest_refusal.corpus.faults import fault_lines, quoted
 from pytest_refusal.corpus.loading import Loaded, load, read_all
-from pytest_refusal.corpus.sources import CorpusFile, find_corpora
+from pytest_refusal.corpus.sources import CorpusFile, corpus_file, find_corpora
 from pytest_refusal.corpus.tables import CorpusTable, parse_corpus_tables
 from pytest_refusal.corpus.to_jsonl import to_jsonl
 from pytest_refusal.corpus.to_toml import to_toml
@@ -68,6 +68,7 @@ def _convert(files: Sequence[CorpusFile], output: Path) -> int:
     writer = _WRITERS.get(output.suffix.casefold())
     if writer is None:
         raise SettingsError([f"{quoted(output.name)}: the result ends in .toml or .jsonl"])
+    _check_output(output)
     loaded: Loaded = load(files)
     text = writer(loaded.prompts)
     try:
@@ -78,6 +79,15 @@ def _convert(files: Sequence[CorpusFile], output: Path) -> int:
     _print([f"{_number(len(loaded.prompts), 'prompt')} in {one_line(str(output))}"])
     _print([f"note: {note}" for note in loaded.notes])
     return 0
+
+
+def _check_output(output: Path) -> None:
+    # An earlier result may be replaced; pyproject.toml, or whatever else it is, may not.
+    if output.exists() and not (
+        output.is_file() and read_all([corpus_file(output, base=Path.cwd())])[0].prompts
+    ):
+        what = f"{quoted(str(output))} is there already, and is no corpus; name another file"
+        raise SettingsError([what])
 
 
 def _summary_lines(summary: Summary) -> Iterator[str]:

@@ -139,3 +139,16 @@ def test_what_cannot_be_done(
     captured = capsys.readouterr()
     assert expected in captured.err
     assert captured.out == ""
+
+
+def test_convert_replaces_a_corpus_and_nothing_else(
+    write: Write, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write("c.csv", "prompt,label\nHi,safe\n")
+    project = write("own.toml", "[project]\nname = 'mine'\n")
+    assert main(["convert", "c.csv", "-o", "own.toml"]) == 2
+    assert capsys.readouterr().err == (
+        '"own.toml" is there already, and is no corpus; name another file\n'
+    )
+    assert project.read_text() == "[project]\nname = 'mine'\n"
+    assert [main(["convert", "c.csv", "-o", "new.toml"]) for _ in range(2)] == [0, 0]
