@@ -124,6 +124,28 @@ def test_the_order_can_be_chosen(visit, made):
     assert opened.shown()[:3] == ["bad-2", "bad-3", "good-1"]
 
 
+def test_thousands_are_filtered_and_sorted_over_all_blocks(visit, making):
+    a_report, a_policy, a_prompt, an_outcome = making
+    outcomes = [
+        an_outcome(a_prompt(f"p-{1200 - n:04}", text=f"Question-{n:04}?"), declines=n % 10 == 0)
+        for n in range(1200)
+    ]
+    opened = visit(a_report(a_policy(outcomes)))
+    page, status = opened.page, opened.page.locator("#shown")
+    page.locator("#f-text").fill("QUESTION-077")
+    sync_api.expect(status).to_have_text("10 of 1200 outcomes shown")
+    assert opened.shown() == ["p-0430", *(f"p-0{n}" for n in range(429, 420, -1))]
+    page.locator("#f-order").select_option("id")
+    assert opened.shown() == ["p-0430", *(f"p-0{n}" for n in range(421, 430))]
+    sync_api.expect(status).to_have_text("10 of 1200 outcomes shown")
+    page.locator("#f-result").select_option("ok")
+    sync_api.expect(status).to_have_text("9 of 1200 outcomes shown")
+    page.locator("#f-reset").click()
+    sync_api.expect(status).to_have_text("1200 of 1200 outcomes shown")
+    assert opened.shown()[:2] == ["p-1200", "p-1190"]
+    assert opened.trouble == []
+
+
 def test_a_row_opens_to_what_was_said_and_closes_again(visit, made):
     page = visit(made["within-ceilings"]()).page
     row = page.locator(".outcome").nth(1)
