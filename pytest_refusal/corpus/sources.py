@@ -129,6 +129,8 @@ def _paths_of(entry: str, base: Path, *, any_name: bool = False) -> list[Path]:
             return [path]
         if path.exists():
             raise _NothingNamedError("is neither a file nor a folder")
+        if path.is_symlink():
+            raise _NothingNamedError("is a link that leads to nothing")
         if any(sign in entry for sign in "*?["):
             return _within(path, _matches(entry, base, any_name=any_name))
     except OSError as error:

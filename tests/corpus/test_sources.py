@@ -160,3 +160,11 @@ def test_a_pattern_that_leads_astray_ends(project: Path, monkeypatch: pytest.Mon
     for entry in ("**/*", "corpus"):
         with pytest.raises(SettingsError, match="more than 3 files"):
             find_corpora([entry], base=project)
+
+
+@pytest.mark.parametrize("target", ["round", "gone.csv"])
+def test_a_link_to_nothing_is_said_to_be_one(tmp_path: Path, target: str) -> None:
+    (tmp_path / "round").symlink_to(target)
+    with pytest.raises(SettingsError) as caught:
+        find_corpora(["round"], base=tmp_path)
+    assert caught.value.faults == ('corpus "round": is a link that leads to nothing',)
