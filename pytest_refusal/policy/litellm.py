@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from pytest_refusal.errors import PolicyError, TransientPolicyError
 from pytest_refusal.foreign import describe
-from pytest_refusal.policy.openai import read_completion
+from pytest_refusal.policy.openai import read_block, read_completion
 from pytest_refusal.policy.secrets import Redaction, Secret
 from pytest_refusal.policy.status import status_error
 from pytest_refusal.policy.wire import Sampling, messages_with_system
@@ -111,6 +111,9 @@ class LiteLLMPolicy:
 
 def _blocked(error: Exception) -> Response | None:
     names = {kind.__name__ for kind in type(error).__mro__}
-    if "ContentPolicyViolationError" not in names:
-        return None
+    # It knows some blocks by their words; the codes that it passes on tell of the others.
+    told = {"error": getattr(error, "body", None)}
+    response = read_block(getattr(error, "status_code", 0), told)
+    if response is not None or "ContentPolicyViolationError" not in names:
+        return response
     return Response(block=Block(stage=FilterStage.PROMPT, signal="content_policy_violation"))
