@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
+from collections.abc import Mapping
 from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -55,6 +57,7 @@ def to_html(report: Report, *, redact: bool = False) -> str:
         remarks_beside_tables=remarks_beside_tables,
         exact=_exact,
         gate_class=_gate_class,
+        in_json=_in_json,
         interval_text=interval_text,
         limit_word=_limit_word,
         number=number,
@@ -108,6 +111,10 @@ def _hash(source: str) -> str:
 
 def _exact(value: float | None) -> str:
     return "" if value is None else repr(value)
+
+
+def _in_json(value: Mapping[str, object]) -> str:
+    return json.dumps(dict(value), ensure_ascii=False)
 
 
 def _gate_class(policy: PolicyReport) -> str:

@@ -187,3 +187,13 @@ def test_the_calibration_is_told_by_verdict_and_label(made):
         assert shown in told
     assert "Over-confident from 0.9 to 1: stated 0.9 on average, right in 0 of 3 = 0." in told
     assert "0.9 to 1 3 0.9 0/3 = 0" in told
+
+
+def test_the_provenance_tells_what_a_policy_was_asked_with(made):
+    report = made["all-pass"]()
+    asked = {"model": "m-1", "url": "http://localhost/v1", "system_sha256": "0" * 64}
+    policies = (replace(report.policies[0], parameters=asked),)
+    told = words_of(to_html(replace(report, policies=policies)), '<h2 id="provenance">', "<script>")
+    assert "date 2026-01-02T03:04:05+00:00 command pytest prompts.toml" in told
+    assert 'asked of strict {"model": "m-1", "url": "http://localhost/v1"' in told
+    assert "corpus prompts.toml 6 prompts, SHA-256 " + "0" * 64 in told
