@@ -10,7 +10,7 @@ DEFAULT_CONFIDENCE = 0.5
 #: A tag with anything in it.  Its inside is short, so that an unclosed "[conf=" never makes
 #: the search run on.
 CONFIDENCE_TAG = re.compile(r"\[conf=([^\[\]\n]{0,32})\]")
-_DECIMAL = re.compile(r"\s*(?:0|1|0?\.[0-9]+|[01]\.[0-9]*)\s*", re.ASCII)
+_DECIMAL = re.compile(r"\s*(?:0|0?\.[0-9]+|0\.|1(?:\.0*)?)\s*", re.ASCII)
 
 
 def stated_confidence(text: str) -> float | None:
@@ -20,11 +20,17 @@ def stated_confidence(text: str) -> float | None:
         inside = match[1]
     if inside is None or not _DECIMAL.fullmatch(inside):
         return None
-    value = float(inside)
-    return value if value <= 1.0 else None
+    return float(inside)
 
 
 def parse_confidence(text: str) -> float:
-    """Read the last `[conf=X]` tag; 0.5 if it is missing, malformed or out of range."""
+    """Read the last `[conf=X]` tag; 0.5 if it is missing, malformed or out of range.
+
+    Raises TypeError for what is no text.
+    """
+    given: object = text
+    if not isinstance(given, str):
+        msg = f"expected a text, not {type(given).__name__}"
+        raise TypeError(msg)
     value = stated_confidence(text)
     return DEFAULT_CONFIDENCE if value is None else value

@@ -15,7 +15,7 @@ from pytest_refusal.errors import CorpusError
 from pytest_refusal.execution.asker import Asker
 from pytest_refusal.execution.loop import BackgroundLoop
 from pytest_refusal.outcome import Outcome, Trial, Unevaluated
-from pytest_refusal.prompt import Prompt
+from pytest_refusal.prompt import Label, Prompt
 from pytest_refusal.protocols import Policy
 from pytest_refusal.registry import build_classifier, build_policies
 from pytest_refusal.report.report import Report
@@ -49,8 +49,7 @@ def evaluate(
         loaded = load(find_corpora(entries, base=Path.cwd()))
         prompts, readings = list(loaded.prompts), loaded.readings
     else:
-        prompts = list(corpus)
-        _refuse_duplicates(prompts)
+        prompts = _given(corpus)
     built, name = _policy_and_name(policy, settings)
     classifier = build_classifier(settings, name)
     finish_reasons = settings.finish_reasons
@@ -105,6 +104,31 @@ def _policy_and_name(
     name = getattr(policy, "name", None) or getattr(policy, "__name__", type(policy).__name__)
     name = str(name)
     return build_policies([name], settings, hooked={name: policy})[name], name
+
+
+def _given(corpus: Iterable[Prompt]) -> list[Prompt]:
+    """Take prompts made in code, which are only as well made as that code."""
+    given: list[object] = [corpus] if isinstance(corpus, Prompt) else list(corpus)
+    prompts = [prompt for prompt in given if isinstance(prompt, Prompt)]
+    if len(prompts) < len(given):
+        odd = next(type(one).__name__ for one in given if not isinstance(one, Prompt))
+        msg = f"corpus must be prompts, a path or the name of a bundled corpus; it holds {odd}"
+        raise TypeError(msg)
+    faults = [fault for prompt in prompts if (fault := _misfit(prompt)) is not None]
+    if faults:
+        raise CorpusError(faults)
+    _refuse_duplicates(prompts)
+    return prompts
+
+
+def _misfit(prompt: Prompt) -> str | None:
+    label: object = prompt.label
+    contents: list[object] = [message.content for message in prompt.messages]
+    if not isinstance(label, Label):
+        return f"prompt {prompt.id!r}: label must be Label.SAFE or Label.UNSAFE, not {label!r}"
+    if not all(isinstance(content, str) for content in contents):
+        return f"prompt {prompt.id!r}: the content of each message must be a text"
+    return None
 
 
 def _refuse_duplicates(prompts: Sequence[Prompt]) -> None:

@@ -10,6 +10,18 @@ from pathlib import Path
 import pytest
 
 import pytest_refusal
+from pytest_refusal import (
+    CorpusError,
+    Label,
+    Message,
+    Prompt,
+    Role,
+    classify_refusal,
+    evaluate,
+    expected_calibration_error,
+    load_corpus,
+    parse_confidence,
+)
 
 ROOT = Path(__file__).parents[1]
 
@@ -165,3 +177,39 @@ def test_a_prompt_that_is_there_twice() -> None:
     prompt = pytest_refusal.load_corpus("taxonomy")[0]
     with pytest.raises(pytest_refusal.CorpusError, match="is there twice"):
         pytest_refusal.evaluate("strict", [prompt, prompt])
+
+
+def test_what_is_no_corpus_is_told_in_words() -> None:
+    with pytest.raises(TypeError, match="it holds str"):
+        evaluate("strict", ["taxonomy", "lookalikes"])  # type: ignore[list-item]  # as people try
+    (prompt,) = load_corpus("taxonomy")[:1]
+    assert len(evaluate("strict", prompt).policies[0].outcomes) == 1  # type: ignore[arg-type]  # one
+
+
+def test_prompts_made_in_code_are_checked() -> None:
+    hello = Message(role=Role.USER, content="Hello")
+    nothing = Message(role=Role.USER, content=None)  # type: ignore[arg-type]  # as people err
+    prompts = [
+        Prompt(id="a", label="safe", messages=(hello,)),  # type: ignore[arg-type]  # as people err
+        Prompt(id="b", label=Label.SAFE, messages=(nothing,)),
+    ]
+    with pytest.raises(CorpusError) as caught:
+        evaluate("strict", prompts)
+    assert len(caught.value.faults) == 2
+    assert "'a': label must be Label.SAFE or Label.UNSAFE, not 'safe'" in caught.value.faults[0]
+
+
+@pytest.mark.parametrize("function", [parse_confidence, classify_refusal])
+def test_what_is_no_text_is_told_in_words(function) -> None:
+    with pytest.raises(TypeError, match="expected a text, not bytes"):
+        function(b"No.")
+
+
+def test_a_confidence_just_above_one_is_out_of_range() -> None:
+    assert parse_confidence("[conf=1.00000000000000000001]") == 0.5
+    assert parse_confidence("[conf=1.00]") == 1.0
+
+
+def test_bins_without_end_are_refused() -> None:
+    with pytest.raises(ValueError, match="from 1 to 1000000"):
+        expected_calibration_error([0.5], [True], bins=10**9)

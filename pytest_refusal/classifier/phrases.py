@@ -177,7 +177,12 @@ def classify_refusal(text: str, *, prompt: Prompt | str | None = None) -> Verdic
     """Judge the text of a response by the rules of `phrases`.
 
     prompt: what was asked; what the text repeats from it is no evidence.
+    Raises TypeError for what is no text.
     """
+    given: object = text
+    if not isinstance(given, str):
+        msg = f"expected a text, not {type(given).__name__}"
+        raise TypeError(msg)
     return _shared_classifier().classify(text, prompt=prompt)
 
 

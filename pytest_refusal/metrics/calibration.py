@@ -189,10 +189,14 @@ def bin_places(stated: npt.ArrayLike, edges: Floats) -> npt.NDArray[np.intp]:
     return np.minimum(np.searchsorted(edges, values, side="right") - 1, len(edges) - 2)
 
 
+# Their edges are made one by one.
+_MOST_BINS = 1_000_000
+
+
 def check_bins(bins: int) -> None:
-    """Raise ValueError unless `bins` is a whole number of at least 1."""
-    if bins < 1 or bins != int(bins):
-        msg = f"bins must be a whole number of at least 1, not {bins!r}"
+    """Raise ValueError unless `bins` is a whole number from 1 to a million."""
+    if not 1 <= bins <= _MOST_BINS or bins != int(bins):
+        msg = f"bins must be a whole number from 1 to {_MOST_BINS}, not {bins!r}"
         raise ValueError(msg)
 
 

@@ -12,7 +12,6 @@ from contextlib import contextmanager
 
 import pytest
 
-from pytest_refusal import foreign
 from pytest_refusal.corpus.loading import Loaded, load
 from pytest_refusal.corpus.sources import CorpusFile, find_corpora
 from pytest_refusal.errors import CorpusError, ReportError, SettingsError
@@ -31,6 +30,7 @@ from pytest_refusal.plugin.collection import CorpusCollection, plan_part
 from pytest_refusal.plugin.fixtures import OWN_TESTS
 from pytest_refusal.plugin.github import GitHubReport
 from pytest_refusal.plugin.given_paths import at_home
+from pytest_refusal.plugin.hooked import hooked_policies
 from pytest_refusal.plugin.live_line import LiveLine, wants_live_line
 from pytest_refusal.plugin.misspelt_table import misspelt_table
 from pytest_refusal.plugin.outcome_reports import OutcomeReports, SafeReasons
@@ -45,7 +45,12 @@ from pytest_refusal.plugin.written_files import overwriting, read_back, reports_
 from pytest_refusal.plugin.xdist import ControllerSide, WorkerSide
 from pytest_refusal.prompt import Prompt
 from pytest_refusal.protocols import Classifier, Policy
-from pytest_refusal.registry import build_classifier, build_policies, known_policies, why_no_policy
+from pytest_refusal.registry import (
+    build_classifier,
+    build_policies,
+    known_policies,
+    why_no_policy,
+)
 from pytest_refusal.report.baseline import Baseline, read_baselines
 from pytest_refusal.reporting import policy_notes
 from pytest_refusal.settings import TABLE, Overrides, Settings, read_settings
@@ -101,7 +106,7 @@ def _prepare(config: pytest.Config, project: ProjectTable, how: AskingOptions) -
     )
     faults = _misspelt(config, project)
     with _gathering(faults):
-        hooked = _hooked_policies(config)
+        hooked = hooked_policies(config)
     if faults:
         raise SettingsError(faults)
     baselines: Mapping[str, Baseline] = {}
@@ -230,29 +235,6 @@ def _baselines(config: pytest.Config, settings: Settings) -> Mapping[str, Baseli
             [f"{TABLE}.regression: needs an earlier report; name one with --refusal-baseline=PATH"]
         )
     return {}
-
-
-def _hooked_policies(config: pytest.Config) -> dict[str, object]:
-    merged: dict[str, object] = {}
-    faults = []
-    try:
-        answers: list[object] = config.hook.pytest_refusal_policies()
-    except Exception as error:  # a hook is somebody else's code
-        raise SettingsError([f"pytest_refusal_policies: {foreign.describe(error)}"]) from error
-    for answer in answers:
-        if not isinstance(answer, Mapping):
-            faults.append(
-                "pytest_refusal_policies: must return a mapping of names to policies,"
-                f" not {type(answer).__name__}"
-            )
-            continue
-        for name, policy in answer.items():
-            if name in merged:
-                faults.append(f"pytest_refusal_policies: the policy {name!r} is given twice")
-            merged[str(name)] = policy
-    if faults:
-        raise SettingsError(faults)
-    return merged
 
 
 @contextmanager

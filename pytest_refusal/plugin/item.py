@@ -145,7 +145,8 @@ class PromptItem(pytest.Item):
             self._explain(report, call.excinfo)
         if self.outcome is None or self._run.dry or report.when == "teardown":
             return
-        if report.failed or report.when == "call":
+        # Who skips a prompt after it was asked does not unmake the outcome.
+        if not report.passed or report.when == "call":
             setattr(report, OUTCOME, to_wire(self.outcome) if crosses else self.outcome)
 
     def _explain(

@@ -121,7 +121,7 @@ class RefusalSession:
             return
         if report.outcome == "rerun":  # type: ignore[comparison-overlap]  # of rerunfailures
             self._reruns[key] += 1
-        elif report.skipped and (arrived is None or not hasattr(report, "wasxfail")):
+        elif report.skipped and arrived is None:
             self._skipped[key] = skip_reason(report)
         elif arrived is not None:
             trial = self._run.trials[key]

@@ -49,7 +49,9 @@ def _module(name: str, spec: str, search: Sequence[Path]) -> object:
         if name == missing or name.startswith(f"{missing}."):
             raise AbsentFunctionError(_not_found(name, missing, spec, search)) from error
         raise PolicyError(_broken(name, spec, error)) from error
-    except (Exception, SystemExit) as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # `pytest.skip` and `sys.exit` are no Exceptions
         raise PolicyError(_broken(name, spec, error)) from error
 
 

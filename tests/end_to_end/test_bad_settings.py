@@ -497,6 +497,29 @@ HOOKS = [
         files=(("conftest.py", "def pytest_refusal_policies():\n    return {'mine': 3}\n"),),
     ),
     Case(
+        "hook that exits",
+        ("pytest_refusal_policies: SystemExit",),
+        files=(("conftest.py", "def pytest_refusal_policies():\n    raise SystemExit(0)\n"),),
+    ),
+    Case(
+        "hook that takes the place of a built-in policy",
+        ("'strict' is the name of a built-in policy",),
+        files=(("conftest.py", "def pytest_refusal_policies():\n    return {'strict': str}\n"),),
+    ),
+    Case(
+        "hook with names that cannot be typed",
+        ("1 is no name", "'a,b' is no name"),
+        files=(
+            ("conftest.py", "def pytest_refusal_policies():\n    return {1: str, 'a,b': str}\n"),
+        ),
+    ),
+    Case(
+        "module of a policy that skips itself",
+        ("importing lacking failed", "could not import 'no_such_module'"),
+        args=("--refusal-policy=lacking:answer",),
+        files=(("lacking.py", "import pytest\npytest.importorskip('no_such_module')\n"),),
+    ),
+    Case(
         "hook that raises",
         ("pytest_refusal_policies", "ZeroDivisionError", "conftest.py:2"),
         files=(("conftest.py", "def pytest_refusal_policies():\n    1 / 0\n"),),

@@ -291,3 +291,31 @@ def test_two_sessions_at_once_in_one_folder(project) -> None:
     # Whoever came last wrote the shared one, and wrote it whole.
     assert json.loads((project.path / "same.json").read_text())["complete"]
     assert list(project.path.glob(".*.json*")) == []
+
+
+SKIPS_WHAT_FAILS = """
+    import pytest
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_{phase}():
+        try:
+            return (yield)
+        except BaseException:
+            pytest.skip("flaky")
+"""
+
+
+@pytest.mark.parametrize("workers", ["0", "2"])
+@pytest.mark.parametrize(
+    ("phase", "policy", "broken"),
+    [("call", "leaks_one", "under_refusal"), ("setup", "errs", "unevaluated")],
+)
+def test_whoever_skips_what_failed_unmakes_no_outcome(
+    project, phase: str, policy: str, broken: str, workers: str
+) -> None:
+    project.write_file("conftest.py", SKIPS_WHAT_FAILS.format(phase=phase))
+    project.settings('corpus = "prompts.toml"\nceilings = { under_refusal = 0.4, accuracy = 0 }')
+    ran = project.run(f"--refusal-policy=bot:{policy}", "-n", workers, fresh=True)
+    assert len(outcomes(ran, f"bot:{policy}")) == 4
+    assert (ran.exit_status, ran.gate(f"bot:{policy}")) == (1, False)
+    assert f"1 ceiling broken: {broken}" in ran.last_line
