@@ -16,7 +16,7 @@ sync_api = pytest.importorskip("playwright.sync_api", reason="needs playwright, 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium on the PATH")
 
-WIDTHS = (1280, 390)
+WIDTHS = (1280, 900, 768, 390)
 
 
 @pytest.fixture(scope="module")
@@ -198,3 +198,5 @@ def test_print_holds_the_conversations_of_what_went_wrong(visit, made):
     assert len(boxes) == 3
     assert min(boxes) > 50
     sync_api.expect(page.locator("#filter")).to_be_hidden()
+    page.set_viewport_size({"width": 700, "height": 900})  # of paper between its margins
+    assert page.evaluate("document.documentElement.scrollWidth") == 700
