@@ -74,8 +74,11 @@ def append_history(path: Path, runs: Iterable[PastRun]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     text = "".join(json.dumps(asdict(run)) + "\n" for run in runs)
     before = path.read_bytes() if path.exists() else b""
+    kept = before.rfind(b"\n") + 1
+    if _is_whole(before[kept:]):
+        kept, text = len(before), f"\n{text}"
     with path.open("ab") as file:
-        file.truncate(before.rfind(b"\n") + 1)
+        file.truncate(kept)
         file.write(text.encode("ascii"))
 
 
@@ -89,7 +92,9 @@ def read_history(path: Path) -> tuple[PastRun, ...]:
         return ()
     faults: list[str] = []
     runs = []
-    *lines, _ = path.read_bytes().split(b"\n")
+    *lines, last = path.read_bytes().split(b"\n")
+    if _is_whole(last):
+        lines.append(last)
     for number, line in enumerate(lines, 1):
         source = f"{path}:{number}"
         try:
@@ -101,6 +106,14 @@ def read_history(path: Path) -> tuple[PastRun, ...]:
     if faults:
         raise ReportError(faults)
     return tuple(runs)
+
+
+def _is_whole(line: bytes) -> bool:
+    """Whether a line without its end lacks nothing else, as an editor may leave it."""
+    try:
+        return isinstance(json.loads(line), dict)
+    except (ValueError, RecursionError):
+        return False
 
 
 def check_history(path: Path) -> tuple[str, ...]:

@@ -34,6 +34,16 @@ def test_half_a_line_of_a_killed_run_is_cut_off(made, tmp_path):
     assert read_history(path) == runs * 2
 
 
+def test_a_whole_line_without_its_end_is_kept(made, tmp_path):
+    path = tmp_path / "history.jsonl"
+    runs = runs_of(made["all-pass"](), commit="")
+    append_history(path, runs)
+    path.write_bytes(path.read_bytes().rstrip())
+    assert read_history(path) == runs
+    append_history(path, runs)
+    assert read_history(path) == runs * 2
+
+
 def test_a_fault_is_named_with_its_line(made, tmp_path):
     path = tmp_path / "history.jsonl"
     append_history(path, runs_of(made["all-pass"](), commit=""))
