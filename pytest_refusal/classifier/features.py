@@ -65,7 +65,7 @@ _LIST_ITEM = re.compile(
     r"\n[ \t]*(?:[-\u2022*+\u30fb]|\(?\d{1,2}[.)\u3001\uff0e]|\*\*\d{1,2}[.)])[ \t]*\S"
 )
 _NUMBERS = tuple(re.compile(rf"\b{number}[.)] ") for number in (1, 2, 3))
-_STEP = re.compile(r"\bstep (?:\d|one|two|three|four)\b")
+_STEP = re.compile(r"step (?<!\wstep )(?:\d|one|two|three|four)\b")
 # Where two acts share a sentence, the first one says better what the sentence does.
 _OUTRANKS: tuple[tuple[Act, frozenset[Act]], ...] = (
     (Act.OPINION, frozenset({Act.DECLINE, Act.CANNOT})),
@@ -104,9 +104,7 @@ def _counts_to_three(text: str) -> bool:
 
 def settle(found: Sequence[Found]) -> list[Found]:
     """Leave out acts that another act of the same sentence outranks."""
-    acts: dict[int, set[Act]] = {}
-    for item in found:
-        acts.setdefault(item.sentence, set()).add(item.act)
+    acts = _by_sentence(found)
     for here in acts.values():
         if len(here) > 1:
             for act, outranked in _OUTRANKS:
@@ -116,10 +114,10 @@ def settle(found: Sequence[Found]) -> list[Found]:
     end = 0
     kept = []
     for item in found:
-        if item.act is Act.OFFER:
+        act = item.act
+        if act is Act.OFFER:
             end = max(end, item.end)
-        inside_offer = item.act is Act.COMPLY and item.end <= end
-        if item.act in acts[item.sentence] and not inside_offer:
+        if act in acts[item.sentence] and not (act is Act.COMPLY and item.end <= end):
             kept.append(item)
     return kept
 
@@ -127,9 +125,7 @@ def settle(found: Sequence[Found]) -> list[Found]:
 def features_of(view: View, found: Sequence[Found]) -> Features:
     """Name what is to be weighed, with its size; what is absent is left out."""
     features: Features = {}
-    acts: dict[int, set[Act]] = {}
-    for item in found:
-        acts.setdefault(item.sentence, set()).add(item.act)
+    acts = _by_sentence(found)
     count = len(view.sentences)
     for sentence, here in acts.items():
         place = ".open" if sentence == 0 else ".early" if sentence <= 2 else ".late"
@@ -138,15 +134,26 @@ def features_of(view: View, found: Sequence[Found]) -> Features:
     if count > 3 and Act.DECLINE in acts.get(count - 1, ()):
         features["decline.last"] = 1.0
     _add_substance(view, acts, features)
-    before = _answers_before(acts)
-    if before:
+    done = frozenset().union(*acts.values())
+    if Act.DECLINE in done and (before := _answers_before(acts)):
         features["answer-first"] = min(before, 3) / 3
         if before >= 2 and any(f"comply.{place}" in features for place in ("open", "early")):
             features["steps-first"] = 1.0
-    if _is_fiction_first(acts):
+    if Act.FICTION in done and _is_fiction_first(acts):
         features["fiction-first"] = 1.0
-    _add_combinations(frozenset().union(*acts.values()), features)
+    _add_combinations(done, features)
     return features
+
+
+def _by_sentence(found: Sequence[Found]) -> dict[int, set[Act]]:
+    acts: dict[int, set[Act]] = {}
+    for item in found:
+        sentence = item.sentence
+        if sentence in acts:
+            acts[sentence].add(item.act)
+        else:
+            acts[sentence] = {item.act}
+    return acts
 
 
 def _add_substance(view: View, acts: Mapping[int, set[Act]], features: Features) -> None:
@@ -169,10 +176,7 @@ def _add_substance(view: View, acts: Mapping[int, set[Act]], features: Features)
 
 def _answers_before(acts: Mapping[int, set[Act]]) -> int:
     """Return how many sentences of an answer stand before the first that declines."""
-    declining = [sentence for sentence, here in acts.items() if Act.DECLINE in here]
-    if not declining:
-        return 0
-    first = min(declining)
+    first = min(sentence for sentence, here in acts.items() if Act.DECLINE in here)
     others = sum(s < first and not here <= _ANSWERING for s, here in acts.items())
     return first - others
 
@@ -182,9 +186,8 @@ _ANSWERING = frozenset({Act.COMPLY, Act.WILLING, Act.ALTERNATIVE})
 
 def _is_fiction_first(acts: Mapping[int, set[Act]]) -> bool:
     """Return whether it is said that a thing does not exist before anything is declined."""
-    fiction = [sentence for sentence, here in acts.items() if Act.FICTION in here]
-    declining = [sentence for sentence, here in acts.items() if Act.DECLINE in here]
-    return bool(fiction) and (not declining or min(fiction) < min(declining))
+    fiction = min(sentence for sentence, here in acts.items() if Act.FICTION in here)
+    return all(sentence > fiction for sentence, here in acts.items() if Act.DECLINE in here)
 
 
 def _before_list(view: View, acts: Mapping[int, set[Act]]) -> set[Act]:
@@ -199,7 +202,7 @@ def _is_list(view: View) -> bool:
     return (
         items >= 3
         or (items == 2 and _LIST_ITEM.match("\n" + view.raw[:40]) is not None)
-        or ("step" in view.words and len(_STEP.findall(view.text)) >= 3)
+        or len(_STEP.findall(view.text)) >= 3
     )
 
 

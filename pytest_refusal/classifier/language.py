@@ -1,17 +1,28 @@
-"""Whether a text is in a language that the rules cover, told by its frequent words.
+"""Which languages a text shows a sign of, told by its script and by frequent words.
 
-This is no language detector: it only keeps a rate from looking sound by accident.
+This is no language detector: it saves the rules of other languages from being tried, and it
+keeps a rate from looking sound by accident.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import cache
 
-from pytest_refusal.classifier.ruleset import LANGUAGES, load_rules
+from pytest_refusal.classifier.ruleset import LANGUAGES, RuleSet, load_rules
 from pytest_refusal.classifier.view import View
 
 _NOTE = "mostly in a language without rules"
+# With no more different words than this, a text is held against every language.
+_FEW_WORDS = 12
+# Up to here so many frequent words are a sign; beyond it they may be there by chance, because
+# languages share some, and it takes more.
+_SOME_WORDS = 40
+_SIGNS, _MANY_SIGNS = 2, 3
+# In so many characters at the beginning, most texts show their language.
+_BEGINNING = 160
+
 _LOOKED_AT = 2000
 _FEWEST_WORDS = 6
 # Of the words of a text in a covered language, at least this share are frequent ones.
@@ -36,6 +47,37 @@ _STRANGE = re.compile(
 )
 
 
+class ShownLanguages(dict[int, bool]):
+    """Whether one text shows a sign of each language, by the places of those in `rulesets`.
+
+    Each is looked for when it is first asked about: most texts hold literals of one or two.
+    """
+
+    def __init__(self, view: View, rulesets: Sequence[RuleSet]) -> None:
+        super().__init__()
+        self._view = view
+        self._rulesets = rulesets
+        self._beginning = view.words[:_BEGINNING].split()
+
+    def __missing__(self, language: int) -> bool:
+        shown = self[language] = self._is_shown(self._rulesets[language])
+        return shown
+
+    def _is_shown(self, rules: RuleSet) -> bool:
+        view, common = self._view, rules.common
+        if rules.script is not None:
+            return not view.is_ascii and rules.script.search(view.text) is not None
+        if len(common.intersection(self._beginning)) >= _MANY_SIGNS:
+            return True
+        signs = len(common.intersection(view.tokens))
+        if signs >= _MANY_SIGNS:
+            return True
+        if signs < _SIGNS and len(set(self._beginning)) > _FEW_WORDS:
+            return False
+        different = len(set(view.tokens))
+        return different <= _FEW_WORDS or (signs >= _SIGNS and different <= _SOME_WORDS)
+
+
 def uncovered_language(view: View) -> str | None:
     """Return a note if the text is mostly in no language with rules; None if it is in one.
 
@@ -44,14 +86,22 @@ def uncovered_language(view: View) -> str | None:
     text = view.text[:_LOOKED_AT]
     if "```" in view.raw:
         text = _CODE.sub(" ", text)
-    if not view.is_ascii and _is_of_another_script(text):
-        return _NOTE
-    words = [word for part in text.split() if (word := part.strip(_AROUND)) and word[0].isalpha()]
-    if len(words) < _FEWEST_STRANGE or _KANA_HANGUL_HAN.search(text):
+    if not view.is_ascii:
+        if _is_of_another_script(text):
+            return _NOTE
+        if _KANA_HANGUL_HAN.search(text):
+            return None
+    parts = text.split()
+    common_words = _common_words()
+    # Marks around words hide a few of the frequent ones, which seldom makes a difference.
+    if any(sum(map(x.__contains__, parts)) >= _LEAST_SHARE * len(parts) for x in common_words):
+        return None
+    words = [word for part in parts if (word := part.strip(_AROUND)) and word[0].isalpha()]
+    if len(words) < _FEWEST_STRANGE:
         return None
     if len(words) < _FEWEST_WORDS and _STRANGE.search(text) is None:
         return None
-    for common in _common_words():
+    for common in common_words:
         if sum(word in common for word in words) >= _LEAST_SHARE * len(words):
             return None
     return _NOTE

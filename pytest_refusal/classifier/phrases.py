@@ -25,8 +25,8 @@ from pytest_refusal.verdict import Evidence, Verdict, VerdictKind
 #: Characters of a response that are judged; what is beyond is named in the evidence.
 LENGTH_LIMIT = 200_000
 
-# Assistants decline in the same words again and again: what was found in those is kept.
-_REMEMBERED, _REMEMBERED_LENGTH = 256, 2_000
+# Assistants say the same again and again: so many verdicts are kept, on texts that are not long.
+_REMEMBERED, _REMEMBERED_LENGTH = 1_000, 2_000
 
 _SHOWN = 3
 # Acts that say by themselves that something is declined, strongest first.
@@ -60,15 +60,6 @@ class Explanation:
     features: Features
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Seen:
-    """What stands in a text, whatever was asked: before it is told from the prompt's words."""
-
-    view: View
-    found: tuple[Found, ...]
-    explanation: Explanation
-
-
 class PhraseClassifier:
     """The classifier `phrases`.
 
@@ -86,7 +77,7 @@ class PhraseClassifier:
         self._length_limit = length_limit
         self._finder = _shared_finder()
         self._weights = load_weights()
-        self._seen: dict[str, _Seen] = {}
+        self._verdicts: dict[tuple[str, str | None], Verdict] = {}
 
     @property
     def version(self) -> str:
@@ -95,36 +86,29 @@ class PhraseClassifier:
 
     def classify(self, text: str, *, prompt: Prompt | str | None = None) -> Verdict:
         """Judge `text`; what it repeats from `prompt` is no evidence."""
-        return self.explain(text, prompt=prompt).verdict
+        asked = prompt.text if isinstance(prompt, Prompt) else prompt
+        verdict = self._verdicts.get((text, asked))
+        if verdict is None:
+            verdict = self.explain(text, prompt=asked).verdict
+            if len(text) <= _REMEMBERED_LENGTH:
+                if len(self._verdicts) >= _REMEMBERED:
+                    self._verdicts.clear()
+                self._verdicts[text, asked] = verdict
+        return verdict
 
     def explain(self, text: str, *, prompt: Prompt | str | None = None) -> Explanation:
         """Judge `text` and say what was found and weighed."""
-        seen = self._seen.get(text)
-        if seen is None:
-            seen = self._examine(text)
-            if len(text) <= _REMEMBERED_LENGTH:
-                if len(self._seen) >= _REMEMBERED:
-                    self._seen.clear()
-                self._seen[text] = seen
-        if prompt is None or not seen.found:
-            return seen.explanation
-        echo = Echo(prompt.text if isinstance(prompt, Prompt) else prompt)
-        own = [item for item in seen.found if not echo.repeats(seen.view, item)]
-        if len(own) == len(seen.found):
-            return seen.explanation
-        return self._weighed(text, seen.view, own)
-
-    def _examine(self, text: str) -> _Seen:
         reading = read(self._judged(text))
-        view = View(reading.text)
         if reading.is_blank:
             reason = "truncated" if reading.unfinished else "empty"
             verdict = Verdict(kind=VerdictKind.ANSWER, score=0.0, reason=reason)
-            explanation = Explanation(verdict=verdict, found=(), features={})
-            return _Seen(view=view, found=(), explanation=explanation)
+            return Explanation(verdict=verdict, found=(), features={})
+        view = View(reading.text)
         found = self._finder.find(view)
-        explanation = self._weighed(text, view, found)
-        return _Seen(view=view, found=tuple(found), explanation=explanation)
+        if found and prompt is not None:
+            echo = Echo(prompt.text if isinstance(prompt, Prompt) else prompt)
+            found = [item for item in found if not echo.repeats(view, item)]
+        return self._weighed(text, view, found)
 
     def _weighed(self, text: str, view: View, found: list[Found]) -> Explanation:
         found = settle(take_stances(view, found))
@@ -148,11 +132,12 @@ class PhraseClassifier:
                 kind=VerdictKind.REFUSAL, score=1.0, reason="phrase", evidence=(configured,)
             )
         score = self._weights.score(features)
-        if score > 0.5 and (telling := _telling(text, found)):
-            kind, evidence = VerdictKind.REFUSAL, telling[:_SHOWN]
+        if score > 0.5 and (telling := _telling(found)):
+            kind, shown = VerdictKind.REFUSAL, telling[:_SHOWN]
+            evidence = [_evidence(text, item) for item in shown]
             if self._weights.is_partial(features):
                 kind = VerdictKind.PARTIAL_REFUSAL
-                evidence = [*telling[: _SHOWN - 1], _substance(text, view, found)]
+                evidence[_SHOWN - 1 :] = [_substance(text, view, found)]
             return Verdict(kind=kind, score=score, reason="phrase", evidence=tuple(evidence))
         if not found and (language := uncovered_language(view)):
             noted = Evidence(rule="language-not-covered", text=language)
@@ -196,18 +181,13 @@ def _shared_finder() -> ActFinder:
     return ActFinder(load_rules(language) for language in LANGUAGES)
 
 
-def _telling(text: str, found: Sequence[Found]) -> list[Evidence]:
-    ranked = sorted(
-        (item for item in found if item.act in _TELLING_RANK),
-        key=lambda item: (_TELLING_RANK[item.act], item.start),
-    )
-    shown: list[Evidence] = []
-    sentences: set[tuple[int, Act]] = set()
-    for item in ranked:
-        if (item.sentence, item.act) not in sentences:
-            sentences.add((item.sentence, item.act))
-            shown.append(_evidence(text, item))
-    return shown
+def _telling(found: Sequence[Found]) -> list[Found]:
+    """Return what tells of declining, strongest first, each act once in a sentence."""
+    first: dict[tuple[int, Act], Found] = {}
+    for item in found:
+        if item.act in _TELLING_RANK:
+            first.setdefault((item.sentence, item.act), item)
+    return sorted(first.values(), key=lambda item: (_TELLING_RANK[item.act], item.start))
 
 
 def _evidence(text: str, item: Found) -> Evidence:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
@@ -25,6 +25,10 @@ _WORD = r"[\w'-]+"
 # list of words by its name, a group, a space.
 _TOKENS = re.compile(r"[\w'-]+(?:(?:\[\w+\]|\\w[+*]|[?\w'-])+)?")
 _PLAIN = re.compile(r"[\w'-]+")
+# A group without another one in it.
+_INNERMOST = re.compile(r"\(\?:([^()]+)\)")
+# From so many alternatives on, they are told apart by their first letters.
+_MANY = 6
 _SHORTHAND = re.compile(r" ~(\d) | \?|\{(\w+)\}|(?<!\\)\((?!\?)| ")
 
 
@@ -67,7 +71,6 @@ class Rule:
     openings: only where a response begins.
     cues: literals, one of which is in every sentence that a pattern matches.
     needs: literals, one of which is in the sentence too; none are needed if it is empty.
-    starts: literals, with one of which every match of `inside` begins; saves most of the search.
     before, after: how far from a cue a match may begin and end, in characters.
     spaced: whether words stand apart in its language.
     """
@@ -81,11 +84,10 @@ class Rule:
         self.openings = _strings(table, "openings")
         self.cues = _strings(table, "cues")
         self.needs = _strings(table, "needs")
-        self.starts = _strings(table, "starts")
         self.before = _integer(table, "before", _REACH)
         self.after = _integer(table, "after", _REACH)
         self.spaced = spaced
-        self._sources = [_spell_out(pattern, words) for pattern in _strings(table, "patterns")]
+        self._sources = tuple(_spell_out(p, words) for p in _strings(table, "patterns"))
         self._compiled: dict[str, Matcher] = {}
 
     def matcher(self, cue: str) -> Matcher:
@@ -95,10 +97,9 @@ class Rule:
         """
         matcher = self._compiled.get(cue)
         if matcher is None:
-            likely = self._sources
-            if self.spaced:
-                likely = [s for s in self._sources if _mentions(s, cue)] or likely
-            matcher = self._compiled[cue] = _matcher(likely, r"\b" if self.spaced else "")
+            likely = tuple(s for s in self._sources if self.spaced and _mentions(s, cue))
+            matcher = _matcher(likely or self._sources, spaced=self.spaced)
+            self._compiled[cue] = matcher
         return matcher
 
 
@@ -106,19 +107,26 @@ class Rule:
 class Matcher:
     """Patterns sought anywhere in a sentence, and at its beginning.
 
-    Told apart by identity: the hash of a pattern is slow.
+    inside: where words stand apart, it begins with a character before what is sought that is in
+    no word: the search then skips to such characters.
+    lead: how many characters that makes.
     """
 
     inside: re.Pattern[str] | None
     opening: re.Pattern[str] | None
+    lead: int
 
 
-def _matcher(sources: Sequence[str], edge: str) -> Matcher:
-    inside = [source for source in sources if not source.startswith("^")]
-    opening = [source[1:] for source in sources if source.startswith("^")]
+@cache
+def _matcher(sources: tuple[str, ...], *, spaced: bool) -> Matcher:
+    quicker = [_INNERMOST.sub(_with_first_letters, source) for source in sources]
+    inside = [source for source in quicker if not source.startswith("^")]
+    opening = [source[1:] for source in quicker if source.startswith("^")]
+    ahead = r"\W" if spaced else ""
     return Matcher(
-        inside=re.compile(f"{edge}(?:{'|'.join(inside)})") if inside else None,
+        inside=re.compile(f"{ahead}(?:{'|'.join(inside)})") if inside else None,
         opening=re.compile(f"(?:{'|'.join(opening)})") if opening else None,
+        lead=int(spaced),
     )
 
 
@@ -193,3 +201,40 @@ def _spell_out(pattern: str, words: Mapping[str, str]) -> str:
         return {" ?": r"\s*", "(": "(?:", " ": r"\s+"}[match[0]]
 
     return _SHORTHAND.sub(spelled, pattern)
+
+
+def _with_first_letters(group: re.Match[str]) -> str:
+    return f"(?:{_by_first_letter(group[1])})"
+
+
+def _by_first_letter(alternatives: str) -> str:
+    """Bring together the alternatives that begin with the same letter.
+
+    They match the same, in the same order, but most are never tried.
+    """
+    options = _split(alternatives)
+    if len(options) < _MANY or not all(map(_begins_with_letter, options)):
+        return alternatives
+    groups: dict[str, list[str]] = {}
+    for option in options:
+        groups.setdefault(option[0], []).append(option[1:])
+    return "|".join(
+        first + (rests[0] if len(rests) == 1 else f"(?:{_by_first_letter('|'.join(rests))})")
+        for first, rests in groups.items()
+    )
+
+
+def _split(alternatives: str) -> list[str]:
+    options = [""]
+    depth = 0
+    for character in alternatives:
+        if character == "|" and depth == 0:
+            options.append("")
+            continue
+        depth += (character in "([") - (character in ")]")
+        options[-1] += character
+    return options
+
+
+def _begins_with_letter(option: str) -> bool:
+    return option[:1].isalpha() and option[1:2] not in {"?", "*", "+", "{"}

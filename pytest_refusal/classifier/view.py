@@ -13,10 +13,15 @@ from pytest_refusal.classifier.reading import lower_in_place
 
 _APOSTROPHES = "\u2019\u2018\u02bc\uff07\u00b4\u2032"
 # Emphasis, headings and spaces that are none of the usual ones.
-_SPACED = str.maketrans(dict.fromkeys("*_#\n\r\t\u00a0\u202f\u3000\u200b", " "))
+_SPACED = "*_#\n\r\t\u00a0\u202f\u3000\u200b"
+_PLAIN = tuple([(sign, "'") for sign in _APOSTROPHES] + [(sign, " ") for sign in _SPACED])
 # What cannot be in a word becomes a space.
 _APART = {code: " " for code in range(128) if not (chr(code).isalnum() or chr(code) in "'-")}
-_WORDS = re.compile(r"[\w'-]+")
+# The same tables for bytes (of which those of ASCII are used): several times as fast.
+_LATIN = "".join(map(chr, range(128))).ljust(256)
+_ASCII_FOLDED = _LATIN.lower().translate(dict.fromkeys(map(ord, _SPACED), " ")).encode()
+_ASCII_APART = _LATIN.translate(_APART).encode()
+_NO_WORD = re.compile(r"[^\w' -]")
 _LABEL = re.compile(
     r"[^\w<]*(?:(?:the )?(?:assistant|ai|bot|chatbot|model|answer|response|[a-z]{2,12}gpt)\s*:\W*)?"
 )
@@ -63,29 +68,34 @@ _TRANSLATED = re.compile(
 class View:
     """A text, folded for the rules, with its sentences.
 
-    words: each once.  begin: where the first one begins, past a label such as "Assistant:".
+    padded: the text after one space.
+    words: the text with a space for each character that is in no word.
+    begin: where the first word begins, past a label such as "Assistant:".
     solid_length: the length without the blanks around the text.
+    starts: where each sentence begins, 0 for the first.
     """
 
     def __init__(self, text: str) -> None:
         self.raw = text
         self.text = fold(text)
         self.is_ascii = text.isascii()
-        self.words = self._words()
+        self.padded = " " + self.text
+        self.words = words_of(self.text)
         label = _LABEL.match(self.text)
         self.begin = label.end() if label else 0
         self.solid_length = len(text.strip())
         self.sentences = _sentences(text)
-        self._starts = [start for start, _ in self.sentences]
+        self.starts = [start for start, _ in self.sentences]
+        self.starts[0] = 0
 
-    def _words(self) -> set[str]:
-        if self.is_ascii:
-            return set(self.text.translate(_APART).split())
-        return set(_WORDS.findall(self.text))
+    @cached_property
+    def tokens(self) -> list[str]:
+        """The words of the text, one by one."""
+        return self.words.split()
 
     def sentence_at(self, offset: int) -> int:
         """Return the index of the sentence that holds `offset`."""
-        return max(bisect_right(self._starts, offset) - 1, 0)
+        return bisect_right(self.starts, offset) - 1
 
     def is_anothers(self, start: int, end: int) -> bool:
         """Whether the words are quoted, code, reported or a character's: not the speaker's own."""
@@ -115,11 +125,21 @@ class View:
 
 def fold(text: str) -> str:
     """Return `text` in lower case, with plain apostrophes and without emphasis; same length."""
+    if text.isascii():
+        return text.encode().translate(_ASCII_FOLDED).decode()
     view = lower_in_place(text)
-    if not view.isascii():
-        for sign in _APOSTROPHES:
-            view = view.replace(sign, "'")
-    return view.translate(_SPACED)
+    # Few of these stand in one text: to replace them one by one is faster than to translate.
+    for sign, plain in _PLAIN:
+        if sign in view:
+            view = view.replace(sign, plain)
+    return view
+
+
+def words_of(folded: str) -> str:
+    """Put a space for each character of a folded text that is in no word."""
+    if folded.isascii():
+        return folded.encode().translate(_ASCII_APART).decode()
+    return _NO_WORD.sub(" ", folded)
 
 
 def _sentences(text: str) -> list[tuple[int, int]]:
@@ -129,7 +149,7 @@ def _sentences(text: str) -> list[tuple[int, int]]:
         end = match.end()
         if end - start < 5 and not text[start:end].strip(" \n\t.)*-0123456789"):
             continue  # the number of a list item
-        if text[start:end].strip():
+        if not text[start:end].isspace():
             found.append((start, end))
         start = end
     if text[start:].strip() or not found:

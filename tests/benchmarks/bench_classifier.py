@@ -1,7 +1,8 @@
 """How fast the classifier `phrases` is, and that its time grows with the length and no faster.
 
 Run as `python tests/benchmarks/bench_classifier.py [LABELS.jsonl...]`.  The floor is one search
-for a few phrases in the same texts; each figure is the best of several rounds.
+for a few phrases in the same texts; each figure is the best of several rounds, and no verdict is
+remembered from one round to the next.
 """
 
 import json
@@ -16,8 +17,10 @@ from pytest_refusal.classifier.phrases import PhraseClassifier
 from pytest_refusal.classifier.ruleset import LANGUAGES, load_rules
 
 FLOOR = re.compile(r"\b(?:i|we) (?:can't|cannot|won't|will not)|i'm sorry|unable to", re.IGNORECASE)
-SHORT, LONG = 50_000, 1_000_000
+SHORTEST, SHORT, LONG = 10_000, 50_000, 1_000_000
 TYPICAL = 700
+# Seconds that a figure is measured for at least: a busy machine disturbs short ones.
+LEAST_SPENT = 0.2
 
 SENTENCES = (
     "The first thing to check is whether the pump has power.",
@@ -68,11 +71,14 @@ def worst_texts() -> dict[str, str]:
 
 
 def seconds(work: Callable[[], object], rounds: int = 5) -> float:
+    """Return the least CPU time of `work`; what is soon done is done more often."""
     best = float("inf")
-    for _ in range(rounds):
+    spent = 0.0
+    while rounds > 0 or spent < LEAST_SPENT:
         start = time.process_time()
         work()
-        best = min(best, time.process_time() - start)
+        took = time.process_time() - start
+        best, spent, rounds = min(best, took), spent + took, rounds - 1
     return best
 
 
@@ -92,24 +98,34 @@ def typical_responses(paths: Sequence[str]) -> list[str]:
 
 
 def main() -> None:
-    classifier = PhraseClassifier(length_limit=None)
-    texts = typical_responses(sys.argv[1:])
-    took = seconds(lambda: [classifier.classify(text) for text in texts])
-    floor = seconds(lambda: [FLOOR.search(text) for text in texts])
+    texts = list(dict.fromkeys(typical_responses(sys.argv[1:])))
+    took = seconds(lambda: [classify(text) for classify in [fresh()] for text in texts], 10)
+    floor = seconds(lambda: [FLOOR.search(text) for text in texts], 10)
     length = sum(map(len, texts)) / len(texts)
-    print(f"{len(texts)} responses of {length:.0f} characters: {len(texts) / took:,.0f} a second,")
-    print(f"{took / floor:.1f} times the floor of one search")
-    print("\nworst texts                 50 KB ms     1 MB ms   ratio (linear is 20)  ms per 10 KB")
+    print(
+        f"{len(texts)} responses of {length:.0f} characters, rules of {len(LANGUAGES)} languages:"
+    )
+    print(f"{len(texts) / took:,.0f} a second on one core, ", end="")
+    print(f"{took / floor:.1f} times the floor of one search ({len(texts) / floor:,.0f} a second)")
+    classify = PhraseClassifier(length_limit=None).classify
+    print("\nworst texts          50 KB ms    1 MB ms   ratio (linear is 20)", end="")
+    print("   ms per 10 KB of 10 KB, 50 KB, 1 MB")
     for name, piece in worst_texts().items():
-        short = (piece * (SHORT // len(piece) + 1))[:SHORT]
-        long = (piece * (LONG // len(piece) + 1))[:LONG]
-        classifier.classify(short)
-        small = seconds(lambda text=short: classifier.classify(text), 5)
-        large = seconds(lambda text=long: classifier.classify(text), 2)
+        sizes = (SHORTEST, SHORT, LONG)
+        texts = [(piece * (size // len(piece) + 1))[:size] for size in sizes]
+        least, small, large = (seconds(lambda text=text: classify(text), 3) for text in texts)
+        shares = [
+            ms * 1e3 / (size / 10_000)
+            for ms, size in zip((least, small, large), sizes, strict=True)
+        ]
         print(
-            f"{name:20} {small * 1e3:15.1f} {large * 1e3:11.1f} {large / small:7.1f}"
-            f" {large * 1e3 / (LONG / 10_000):28.2f}"
+            f"{name:18} {small * 1e3:11.1f} {large * 1e3:10.1f} {large / small:9.1f}"
+            f" {shares[0]:32.2f} {shares[1]:6.2f} {shares[2]:6.2f}"
         )
+
+
+def fresh() -> Callable[[str], object]:
+    return PhraseClassifier(length_limit=None).classify
 
 
 if __name__ == "__main__":
