@@ -24,6 +24,7 @@ from pytest_refusal.plugin.arguments import (
     take_corpora,
     typed_policy,
 )
+from pytest_refusal.plugin.arrivals import Arrivals
 from pytest_refusal.plugin.asking import AskingOptions, open_asking, read_asking_options
 from pytest_refusal.plugin.audit import labels_given, requested_audit
 from pytest_refusal.plugin.collection import CorpusCollection, plan_part
@@ -81,12 +82,14 @@ def activate(config: pytest.Config, project: ProjectTable) -> None:
     if is_worker(config):
         register(WorkerSide(config, run, ids), "refusal-worker")
         return
-    session = RefusalSession(config, run, ids)
+    arrivals = Arrivals(run, ids)
+    register(arrivals, "refusal-arrivals")
+    session = RefusalSession(config, run, arrivals)
     register(session, "refusal-session")
-    register(TerminalReport(config, run, session), "refusal-terminal")
-    register(ControllerSide(config, run, session, ids), "refusal-controller")
+    register(TerminalReport(config, run, arrivals, session), "refusal-terminal")
+    register(ControllerSide(config, run, arrivals, ids), "refusal-controller")
     if wants_live_line(config):
-        register(LiveLine(config, run, session), "refusal-live-line")
+        register(LiveLine(config, run, arrivals), "refusal-live-line")
     if config.option.refusal_github or run.settings.github:
         register(GitHubReport(config, run, session), "refusal-github")
 

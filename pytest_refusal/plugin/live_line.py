@@ -10,8 +10,8 @@ from time import monotonic
 
 import pytest
 
+from pytest_refusal.plugin.arrivals import Arrivals
 from pytest_refusal.plugin.run import Run
-from pytest_refusal.plugin.session import RefusalSession
 from pytest_refusal.report.running import running_line
 
 # A run that ends before the first needs no such line; each costs a look at all outcomes.
@@ -36,17 +36,17 @@ def wants_live_line(config: pytest.Config) -> bool:
 class LiveLine:
     """Writes on the line below the cursor and puts the cursor back."""
 
-    def __init__(self, config: pytest.Config, run: Run, session: RefusalSession) -> None:
+    def __init__(self, config: pytest.Config, run: Run, arrivals: Arrivals) -> None:
         self._reporter: pytest.TerminalReporter = config.pluginmanager.getplugin("terminalreporter")
         self._run = run
-        self._session = session
+        self._arrivals = arrivals
         self._drawn_at = monotonic()
         self._is_drawn = False
 
     @pytest.hookimpl(trylast=True)
     def pytest_runtest_logreport(self) -> None:
         """Redraw, at most once in a while; nothing where no prompt is asked."""
-        if not self._session.are_any_planned:
+        if not self._arrivals.are_any_planned:
             return
         if monotonic() - self._drawn_at < _SECONDS_BETWEEN:
             # Progress that reached the line of ours is written over it.
@@ -56,8 +56,8 @@ class LiveLine:
         width = self._reporter._tw.fullwidth - 1  # noqa: SLF001  # no public way
         encoding = getattr(self._reporter._tw._file, "encoding", None) or "utf-8"  # noqa: SLF001  # no public way
         text = running_line(
-            self._session.arrived(),
-            planned=self._session.planned_count(),
+            self._arrivals.so_far(),
+            planned=self._arrivals.planned_count(),
             width=width,
             encoding=encoding,
         )

@@ -1,4 +1,4 @@
-"""Planned trials and arrived outcomes to a report, rulings and the exit status.
+"""What arrived in a session to a report, rulings and the exit status.
 
 Lives where the session is concluded: in the only process, or in the controller of xdist.
 """
@@ -6,8 +6,7 @@ Lives where the session is concluded: in the only process, or in the controller 
 from __future__ import annotations
 
 import platform
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,155 +16,36 @@ import pytest
 from pytest_refusal import __version__
 from pytest_refusal.errors import ReportError
 from pytest_refusal.escape import one_line
-from pytest_refusal.execution.meter import Meter
-from pytest_refusal.outcome import Evaluated, Outcome, Trial, Unevaluated, from_wire
 from pytest_refusal.plugin.allure import add_gates_to_allure
-from pytest_refusal.plugin.asking import AskingReport
+from pytest_refusal.plugin.arrivals import Arrivals
 from pytest_refusal.plugin.audit import write_requested
 from pytest_refusal.plugin.gate_reports import announce_gates
 from pytest_refusal.plugin.junit import add_suite_properties
-from pytest_refusal.plugin.own_arrivals import OwnArrivals, skip_reason
 from pytest_refusal.plugin.provenance import command, commit, configuration
-from pytest_refusal.plugin.report_parts import OUTCOME
 from pytest_refusal.plugin.run import Run
 from pytest_refusal.plugin.standing import Standing, judge_standing
-from pytest_refusal.plugin.trial_ids import TrialIds
 from pytest_refusal.report.conclusion import reasons_to_fail
 from pytest_refusal.report.history import PastRun, append_history, read_history, runs_of
-from pytest_refusal.report.report import PolicyReport, Report, Skipped
+from pytest_refusal.report.report import PolicyReport, Report
 from pytest_refusal.report.writing import write_report
 from pytest_refusal.reporting import compare_policies, report_policy, summarise_corpora
 
 
 class RefusalSession:
-    """Gathers what became of every planned trial, and concludes at session finish.
+    """Concludes a session when it finishes.
 
     report: None until the end, and where nothing was asked.
     reasons: why the session fails, each in one line; empty if it does not.
     """
 
-    def __init__(self, config: pytest.Config, run: Run, ids: TrialIds) -> None:
+    def __init__(self, config: pytest.Config, run: Run, arrivals: Arrivals) -> None:
         self._config = config
         self._run = run
-        self._ids = ids
-        self._own = OwnArrivals(run.trials)
-        self._selected: set[str] = set()
-        self._outcomes: dict[str, Outcome] = {}
-        self._skipped: dict[str, str] = {}
-        self._failed: set[str] = set()
-        self._reruns: Counter[str] = Counter()
-        self._own_failures = 0
-        self._crashes = 0
-        self._deselected: set[str] = set()
-        self._deselected_by_workers = 0
+        self._arrivals = arrivals
         self._history: tuple[PastRun, ...] = ()
-        self._meters: dict[str, Meter] = {}
-        self._stopped: str | None = None
         self._ended: str | None = None
         self.report: Report | None = None
         self.reasons: tuple[str, ...] = ()
-
-    # What is planned
-
-    def plan(self, node_ids: Iterable[str]) -> None:
-        """Take the collected items, ours and others."""
-        for node_id in node_ids:
-            if (key := self._ids.of_item(node_id)) is not None:
-                self._selected.add(key)
-            elif (key := self._ids.of_own_test(node_id)) is not None:
-                self._own.asked[node_id] = key
-
-    @property
-    def are_any_planned(self) -> bool:
-        """Whether any test is to ask."""
-        return bool(self._selected or self._own.asked)
-
-    def count_deselected(self, count: int) -> None:
-        """Take how many trials a worker left out; all workers leave out the same."""
-        self._deselected_by_workers = max(self._deselected_by_workers, count)
-
-    @pytest.hookimpl
-    def pytest_collection_finish(self, session: pytest.Session) -> None:
-        """Plan what was collected here; the controller of xdist collects nothing."""
-        self.plan(item.nodeid for item in session.items)
-
-    @pytest.hookimpl
-    def pytest_deselected(self, items: Sequence[pytest.Item]) -> None:
-        """Take the trials of tests that were left out on request."""
-        self._deselected.update(filter(None, (self._ids.of(item.nodeid) for item in items)))
-
-    def selected(self) -> Iterator[Trial]:
-        """Yield the trials that are to run, in order."""
-        keys = self._selected.union(self._own.asked.values())
-        return (trial for key, trial in self._run.trials.items() if key in keys)
-
-    # What arrives
-
-    def hear(self, told: AskingReport) -> None:
-        """Take what one process says about its asking."""
-        for name, meter in told.meters.items():
-            self._meters.setdefault(name, Meter()).add(meter)
-        self._stopped = self._stopped or told.stopped
-        recording = self._run.asking.recording
-        if recording is not None:
-            recording.use(told.used)
-
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Take the outcome of a trial; the last attempt counts."""
-        # Off the report, since whatever else takes reports may want to write them out.
-        arrived: Outcome | str | None = report.__dict__.pop(OUTCOME, None)
-        key = self._ids.of_item(report.nodeid)
-        if key is None:
-            self._own.take(report, arrived)
-            return
-        if report.outcome == "rerun":  # type: ignore[comparison-overlap]  # of rerunfailures
-            self._reruns[key] += 1
-        elif report.skipped and arrived is None:
-            self._skipped[key] = skip_reason(report)
-        elif arrived is not None:
-            trial = self._run.trials[key]
-            outcome = from_wire(arrived, trial) if isinstance(arrived, str) else arrived
-            if reruns := self._reruns.get(key):
-                outcome = replace(outcome, reruns=reruns)
-            self._outcomes[key] = outcome
-            # A right verdict that is a failure all the same is an xfail that somebody made strict.
-            if report.failed and not (isinstance(outcome, Evaluated) and outcome.correct):
-                self._failed.add(key)
-                self._own_failures += 1
-        elif report.failed and report.when != "teardown":
-            # A crashed worker sends no outcome; a real one, before or after, stands above this.
-            crash = Unevaluated(
-                trial=self._run.trials[key], reason="crash", error=str(report.longrepr)
-            )
-            self._outcomes.setdefault(key, crash)
-            self._crashes += report.when == "???"  # type: ignore[comparison-overlap]  # of xdist
-
-    def _settle_own_tests(self) -> None:
-        """Count what people's own tests asked, each trial once; that of an item stands above."""
-        for key, outcome in self._own.outcomes():
-            self._outcomes.setdefault(key, outcome)
-        for key in self._own.unevaluated():
-            if isinstance(self._outcomes[key], Unevaluated):
-                self._failed.add(key)
-                self._own_failures += 1
-        # Left out is what no test of any kind was left to ask.
-        for key, why in self._own.skipped():
-            if key not in self._selected:
-                self._skipped[key] = why
-        for key in self._own.pending():
-            self._skipped.pop(key, None)
-        self._selected.update(self._own.asked.values())
-
-    def arrived(self) -> Sequence[Outcome]:
-        """Return the outcomes so far."""
-        return tuple({**dict(self._own.outcomes()), **self._outcomes}.values())
-
-    def planned_count(self) -> int:
-        """Return how many trials were selected."""
-        return len(self._selected.union(self._own.asked.values()))
-
-    # The end
 
     @pytest.hookimpl
     def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
@@ -176,41 +56,29 @@ class RefusalSession:
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Rule, announce the gates, write the reports and set the exit status."""
-        asking = self._run.asking
+        asking, arrivals = self._run.asking, self._arrivals
         asking.close()
-        asks = self._run.as_items or self.are_any_planned
+        asks = self._run.as_items or arrivals.are_any_planned
         if self._run.dry or not (asks or self._run.must_evaluate):
             return
         if not asks and session.exitstatus == pytest.ExitCode.USAGE_ERROR:
             return
-        self.hear(asking.report())
-        self._settle_own_tests()
+        arrivals.hear(asking.report())
+        arrivals.settle_own_tests()
         standing = judge_standing(
             exit_status=int(session.exitstatus),
             stopped=bool(session.shouldfail or session.shouldstop),
             collected=len(self._run.trials),
-            selected=len(self._selected),
-            deselected=len(self._deselected - self._selected) or self._deselected_by_workers,
-            arrived=len(self._outcomes.keys() | self._skipped.keys()),
+            selected=len(arrivals.selected),
+            deselected=arrivals.deselected_count,
+            arrived=arrivals.settled_count,
             narrowed=self._run.narrowed or not asks,
             gate_partial=self._run.gate_partial,
         )
         if standing.all_planned:
-            self._selected.update(self._run.trials)
+            arrivals.selected.update(self._run.trials)
         report = self._make_report(standing)
-        reasons = list(self._reasons(report, standing))
-        # pytest counted our failures too; what is more than those is not ours to forgive.
-        if self._crashes:
-            lost = "1 prompt" if self._crashes == 1 else f"{self._crashes} prompts"
-            reasons.append(f"{lost} lost to a crash")
-        others = session.testsfailed - self._own_failures - self._crashes
-        if others > 0:
-            reasons.append(f"{others} other failure{'s' if others > 1 else ''}")
-        if session.exitstatus == pytest.ExitCode.TESTS_FAILED and (
-            self._ended is not None or not session.testsfailed
-        ):
-            told = self._ended or session.shouldfail or "no test accounts for exit status 1"
-            reasons.append(f"failed by others: {one_line(str(told), 200)}")
+        reasons = [*self._reasons(report, standing), *self._reasons_of_others(session)]
         report, trouble = self._write_audit(report, standing)
         reasons += trouble
         report = replace(report, reasons=tuple(reasons))
@@ -244,35 +112,21 @@ class RefusalSession:
         )
 
     def _policy_report(self, name: str, standing: Standing) -> PolicyReport:
-        run = self._run
-        outcomes: list[Outcome] = []
-        not_run: list[Trial] = []
-        skipped: list[Skipped] = []
-        collected = 0
-        for key, trial in run.trials.items():
-            if trial.policy != name:
-                continue
-            collected += 1
-            if key in self._outcomes:
-                outcomes.append(self._outcomes[key])
-            elif key in self._skipped:
-                skipped.append(Skipped(trial=trial, why=self._skipped[key]))
-            elif key in self._selected:
-                not_run.append(trial)
+        run, arrived = self._run, self._arrivals.of_policy(name)
         return report_policy(
             name,
             settings=run.settings,
             policy=run.policies[name],
             classifier=run.classifiers[name],
             prompts=run.prompts,
-            outcomes=outcomes,
-            collected=collected,
-            not_run=not_run,
-            skipped=skipped,
+            outcomes=arrived.outcomes,
+            collected=arrived.collected,
+            not_run=arrived.not_run,
+            skipped=arrived.skipped,
             why_not_ruled=standing.why_not_ruled,
             baseline=run.baselines.get(name),
             labels=run.labels.get(name, ()),
-            meter=self._meters.get(name),
+            meter=self._arrivals.meters.get(name),
         )
 
     def _recording_notes(self, standing: Standing) -> Iterator[str]:
@@ -280,28 +134,43 @@ class RefusalSession:
         if recording is None:
             return
         yield from recording.notes
-        whole = standing.complete and len(self._selected) == len(self._run.trials)
+        whole = standing.complete and len(self._arrivals.selected) == len(self._run.trials)
         if whole and (unused := recording.unused(self._run.policies)):
             shown = ", ".join(unused[:10]) + (", ..." if len(unused) > 10 else "")
             yield f"{recording.path.name} holds responses that nothing asked for: {shown}"
 
     def _reasons(self, report: Report, standing: Standing) -> Iterable[str]:
-        if self._stopped is not None and not standing.complete:
-            yield one_line(self._stopped)
+        if self._arrivals.stopped is not None and not standing.complete:
+            yield one_line(self._arrivals.stopped)
         if standing.lost:
             lost = sum(len(policy.not_run) for policy in report.policies)
             yield f"{lost} planned prompt{'s' if lost > 1 else ''} never came to an end"
         if (
             self._run.must_evaluate
-            and not self._outcomes
-            and (standing.complete or not self._selected)
+            and not self._arrivals.outcomes
+            and (standing.complete or not self._arrivals.selected)
         ):
             yield "nothing was evaluated"
         for policy in report.policies:
-            failed = [o for o in policy.outcomes if o.trial.node_id in self._failed]
+            failed = [o for o in policy.outcomes if o.trial.node_id in self._arrivals.failed]
             ceilings = self._run.settings.ceilings_of(policy.policy)
             for reason in reasons_to_fail(policy, failed, ceilings):
                 yield f"{policy.policy}: {reason}"
+
+    def _reasons_of_others(self, session: pytest.Session) -> Iterator[str]:
+        """Say what fails the session and is no outcome: that is not ours to forgive."""
+        crashes = self._arrivals.crashes
+        if crashes:
+            yield f"{crashes} prompt{'s' if crashes > 1 else ''} lost to a crash"
+        # pytest counted our failures too.
+        others = session.testsfailed - self._arrivals.failures - crashes
+        if others > 0:
+            yield f"{others} other failure{'s' if others > 1 else ''}"
+        if session.exitstatus == pytest.ExitCode.TESTS_FAILED and (
+            self._ended is not None or not session.testsfailed
+        ):
+            told = self._ended or session.shouldfail or "no test accounts for exit status 1"
+            yield f"failed by others: {one_line(str(told), 200)}"
 
     def _append_history(self, report: Report) -> Iterable[str]:
         path = self._run.history_path

@@ -9,6 +9,7 @@ import pytest
 from pytest_refusal import __version__
 from pytest_refusal.corpus.reading import FileReading
 from pytest_refusal.escape import one_line
+from pytest_refusal.plugin.arrivals import Arrivals
 from pytest_refusal.plugin.asking import asked_how
 from pytest_refusal.plugin.run import Run
 from pytest_refusal.plugin.session import RefusalSession
@@ -27,9 +28,12 @@ _MARKUP: dict[Style, dict[str, bool]] = {
 class TerminalReport:
     """Prints what `report/to_terminal.py` made."""
 
-    def __init__(self, config: pytest.Config, run: Run, session: RefusalSession) -> None:
+    def __init__(
+        self, config: pytest.Config, run: Run, arrivals: Arrivals, session: RefusalSession
+    ) -> None:
         self._config = config
         self._run = run
+        self._arrivals = arrivals
         self._session = session
 
     @pytest.hookimpl
@@ -66,9 +70,9 @@ class TerminalReport:
     @pytest.hookimpl
     def pytest_report_collectionfinish(self) -> list[str]:
         """Say how many calls will be made, before the first of them."""
-        if self._run.dry or not self._session.are_any_planned:
+        if self._run.dry or not self._arrivals.are_any_planned:
             return []
-        return list(self._run.asking.planned(self._session.selected()))
+        return list(self._run.asking.planned(self._arrivals.planned()))
 
     @pytest.hookimpl
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:

@@ -14,8 +14,8 @@ from pytest_refusal.plugin.arguments import NOTHING_ASKED
 from pytest_refusal.plugin.asking import AskingReport, Workers
 
 if TYPE_CHECKING:
+    from pytest_refusal.plugin.arrivals import Arrivals
     from pytest_refusal.plugin.run import Run
-    from pytest_refusal.plugin.session import RefusalSession
     from pytest_refusal.plugin.trial_ids import TrialIds
 
 _DESELECTED = "refusal_deselected"
@@ -49,12 +49,10 @@ class WorkerSide:
 class ControllerSide:
     """Tells the workers how to ask; hears what they collected, left out and asked."""
 
-    def __init__(
-        self, config: pytest.Config, run: Run, session: RefusalSession, ids: TrialIds
-    ) -> None:
+    def __init__(self, config: pytest.Config, run: Run, arrivals: Arrivals, ids: TrialIds) -> None:
         self._config = config
         self._run = run
-        self._session = session
+        self._arrivals = arrivals
         self._ids = ids
         self._workers = Workers(config, run.asking.options)
         self._collected = 0
@@ -82,16 +80,16 @@ class ControllerSide:
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, node: object, ids: Sequence[str]) -> None:  # noqa: ARG002  # xdist's
         """Plan what a worker collected; all collect the same."""
-        self._session.plan(ids)
-        if self._run.must_ask_tests and not self._session.are_any_planned:
+        self._arrivals.plan(ids)
+        if self._run.must_ask_tests and not self._arrivals.are_any_planned:
             raise pytest.UsageError(NOTHING_ASKED)
         self._collected += 1
         terminal = self._config.pluginmanager.get_plugin("terminalreporter")
-        if not self._session.are_any_planned or self._run.dry or terminal is None:
+        if not self._arrivals.are_any_planned or self._run.dry or terminal is None:
             return
         if self._collected == self._workers.count:
             processes = self._workers.count
-            for line in self._run.asking.planned(self._session.selected(), processes=processes):
+            for line in self._run.asking.planned(self._arrivals.planned(), processes=processes):
                 terminal.ensure_newline()
                 terminal.write_line(line)
 
@@ -99,9 +97,9 @@ class ControllerSide:
     def pytest_testnodedown(self, node: Any, error: object) -> None:  # noqa: ARG002  # xdist's
         """Take the number of prompts that a worker left out; a crashed one does not say."""
         output = getattr(node, "workeroutput", None) or {}
-        self._session.count_deselected(output.get(_DESELECTED, 0))
+        self._arrivals.count_deselected(output.get(_DESELECTED, 0))
         if _ASKING in output:
-            self._session.hear(AskingReport.from_plain(output[_ASKING]))
+            self._arrivals.hear(AskingReport.from_plain(output[_ASKING]))
 
     @pytest.hookimpl
     def pytest_unconfigure(self) -> None:
