@@ -22,3 +22,13 @@ def pytest_refusal_policies() -> Mapping[str, Any]:  # type: ignore[empty-body] 
     in each worker of xdist.  The answers of all are merged; a name given twice, or the name
     of a built-in policy, is a usage error.
     """
+
+
+@hookspec
+def pytest_refusal_classifiers() -> Mapping[str, Any]:  # type: ignore[empty-body]  # a spec
+    """Return classifiers by name: objects with the shape of `Classifier`, or classes of them.
+
+    Called when `pytest_refusal_policies` is; a class is called without arguments, once for
+    each policy of the run.  The answers of all are merged; a name given twice, or the name of
+    a built-in classifier, is a usage error.
+    """

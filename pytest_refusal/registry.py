@@ -10,6 +10,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from pytest_refusal import foreign
@@ -33,6 +34,8 @@ BUILT_IN_POLICIES: Mapping[str, str] = {
     "always-answer": "pytest_refusal.policy.constant:CONSTANTS",
 }
 
+# What no hook has given.
+_NONE: Mapping[str, object] = MappingProxyType({})
 BUILT_IN_CLASSIFIERS = ("phrases", "judge:POLICY", "cascade:POLICY", "transformers:MODEL")
 
 
@@ -130,9 +133,17 @@ def why_no_policy(name: str, settings: Settings, known: Iterable[str]) -> str | 
     return None
 
 
-def build_classifier(settings: Settings, policy: str) -> Classifier:
+def build_classifier(
+    settings: Settings,
+    policy: str,
+    *,
+    hooked: Mapping[str, object] = _NONE,
+    judges: Mapping[str, object] = _NONE,
+) -> Classifier:
     """Build the classifier that judges the responses of one policy.
 
+    hooked: classifiers by name from `pytest_refusal_classifiers`.  judges: policies by name
+    from `pytest_refusal_policies`, which may judge as well as any other.
     Raises SettingsError if it is not known or does not have the shape of one.
     """
     spec = settings.classifier
@@ -146,27 +157,23 @@ def build_classifier(settings: Settings, policy: str) -> Classifier:
 
         return load_sequence_classifier(rest)
     if kind in ("judge", "cascade"):
-        return _judging_classifier(kind, rest, settings, policy)
+        return _judging_classifier(kind, rest, settings, policy, judges)
+    if spec in hooked:
+        return _made(hooked[spec], spec)
     if colon:
-        made = _load_classifier(spec, settings)
-        if isinstance(made, Classifier):
-            return made
-        raise SettingsError(
-            [
-                f"{TABLE}.classifier: {spec!r} is no classifier: it needs `name`, `version` and"
-                " `classify(text, *, prompt=None) -> Verdict`"
-            ]
-        )
-    known = ", ".join(BUILT_IN_CLASSIFIERS)
+        return _made(_load_classifier(spec, settings), spec)
+    known = (*BUILT_IN_CLASSIFIERS, *sorted(hooked))
     raise SettingsError(
         [
-            f"{TABLE}.classifier: {spec!r} is not known{closest(spec, BUILT_IN_CLASSIFIERS)}"
-            f" (known: {known}; or module:attribute for one of your own)"
+            f"{TABLE}.classifier: {spec!r} is not known{closest(spec, known)}"
+            f" (known: {', '.join(known)}; or module:attribute for one of your own)"
         ]
     )
 
 
-def _judging_classifier(kind: str, judge: str, settings: Settings, policy: str) -> Classifier:
+def _judging_classifier(
+    kind: str, judge: str, settings: Settings, policy: str, judges: Mapping[str, object]
+) -> Classifier:
     from pytest_refusal.classifier.cascade import CascadeClassifier
     from pytest_refusal.classifier.judge import JudgeClassifier
     from pytest_refusal.classifier.phrases import PhraseClassifier
@@ -177,7 +184,7 @@ def _judging_classifier(kind: str, judge: str, settings: Settings, policy: str) 
         raise SettingsError(
             [f"{TABLE}.classifier: {kind!r} needs the policy that judges, as {kind}:POLICY"]
         )
-    asked = _build_policy(judge, settings, {}, offline=False)
+    asked = _build_policy(judge, settings, judges, offline=False)
     # A loop of its own: the judge is asked while the run's loop is asking the policy.
     loop = BackgroundLoop()
     loop.open()
@@ -198,15 +205,26 @@ def _judging_classifier(kind: str, judge: str, settings: Settings, policy: str) 
 
 
 def _load_classifier(spec: str, settings: Settings) -> object:
+    try:
+        return _load(spec, settings)
+    except RefusalError as error:
+        raise SettingsError([f"{TABLE}.classifier: {error}"]) from error
+
+
+def _made(given: object, spec: str) -> Classifier:
     where = f"{TABLE}.classifier"
     try:
-        loaded = _load(spec, settings)
-    except RefusalError as error:
-        raise SettingsError([f"{where}: {error}"]) from error
-    try:
-        return loaded() if isinstance(loaded, type) else loaded
+        made = given() if isinstance(given, type) else given
     except Exception as error:  # the class is somebody else's
         raise SettingsError([f"{where}: {spec!r} failed: {foreign.describe(error)}"]) from error
+    if isinstance(made, Classifier):
+        return made
+    raise SettingsError(
+        [
+            f"{where}: {spec!r} is no classifier: it needs `name`, `version` and"
+            " `classify(text, *, prompt=None) -> Verdict`"
+        ]
+    )
 
 
 def _wrapped(thing: object, name: str, threads: int | None = None) -> Policy:

@@ -31,7 +31,7 @@ from pytest_refusal.plugin.collection import CorpusCollection, plan_part
 from pytest_refusal.plugin.fixtures import OWN_TESTS
 from pytest_refusal.plugin.github import GitHubReport
 from pytest_refusal.plugin.given_paths import at_home
-from pytest_refusal.plugin.hooked import hooked_policies
+from pytest_refusal.plugin.hooked import hooked_classifiers, hooked_policies
 from pytest_refusal.plugin.live_line import LiveLine, wants_live_line
 from pytest_refusal.plugin.misspelt_table import misspelt_table
 from pytest_refusal.plugin.outcome_reports import OutcomeReports, SafeReasons
@@ -120,7 +120,11 @@ def _prepare(config: pytest.Config, project: ProjectTable, how: AskingOptions) -
     with _gathering(faults):
         policies = build_policies(settings.policies, settings, hooked=hooked, offline=how.offline)
     with _gathering(faults):
-        classifiers = {name: build_classifier(settings, name) for name in settings.policies}
+        own = hooked_classifiers(config)
+        classifiers = {
+            name: build_classifier(settings, name, hooked=own, judges=hooked)
+            for name in settings.policies
+        }
     with _gathering(faults):
         configured = tuple(
             named_from_rootdir(file, config.rootpath)
