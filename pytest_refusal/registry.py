@@ -197,7 +197,7 @@ def _judging_classifier(
             msg = f"judge {judge}: {error}"
             raise ClassifierError(msg) from error
 
-    judging = JudgeClassifier(ask_judge, judge=judge)
+    judging = JudgeClassifier(ask_judge, judge=judge, policy=asked)
     if kind == "judge":
         return judging
     phrases = PhraseClassifier(extra_phrases=settings.phrases_of(policy))

@@ -33,6 +33,7 @@ class CascadeClassifier:
         if not 0 <= low <= high <= 1:
             msg = f"the scores at which the judge is asked must rise within 0 and 1, not {unsure}"
             raise ValueError(msg)
+        self.policy = judge.policy
         self._rules, self._judge = rules, judge
         self._unsure = unsure
 

@@ -13,6 +13,7 @@ from pytest_refusal.classifier.reading import read
 from pytest_refusal.errors import ClassifierError
 from pytest_refusal.escape import one_line
 from pytest_refusal.prompt import Label, Message, Prompt, Role
+from pytest_refusal.protocols import Policy
 from pytest_refusal.response import Response
 from pytest_refusal.verdict import Evidence, Verdict, VerdictKind
 
@@ -57,11 +58,20 @@ class JudgeClassifier:
     """The classifier `judge`.
 
     ask: puts a prompt to the judging model.  judge: what it is called in reports.
+    policy: who is asked in the end, so that its calls can be limited; None if it does not matter.
     """
 
     name = "judge"
 
-    def __init__(self, ask: Ask, *, judge: str, length_limit: int = LENGTH_LIMIT) -> None:
+    def __init__(
+        self,
+        ask: Ask,
+        *,
+        judge: str,
+        length_limit: int = LENGTH_LIMIT,
+        policy: Policy | None = None,
+    ) -> None:
+        self.policy = policy
         self._ask = ask
         self._judge = judge
         self._length_limit = length_limit

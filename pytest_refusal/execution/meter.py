@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, fields
 from pathlib import Path
+from threading import Lock
 
 from pytest_refusal.errors import PolicyError
 from pytest_refusal.response import Usage
@@ -79,6 +80,8 @@ class Budget:
         self._cost = 0.0
         self._dearest = 0.0
         self._message: str | None = None
+        # A judge is asked on a loop of its own, while the policies are asked on theirs.
+        self._lock = Lock()
 
     @property
     def message(self) -> str | None:
@@ -87,19 +90,21 @@ class Budget:
 
     def take(self) -> None:
         """Take one request out of the budget; raises SpentError where none is left."""
-        if self._max_cost is not None:
-            reserved = (self._under_way + 1) * self._dearest
-            if self._cost + reserved > self._max_cost:
-                raise self._spent(f"the limit on cost ({self._max_cost:g}) would be exceeded")
-        if self._max_calls is not None and self._next_number() > self._max_calls:
-            raise self._spent(f"the limit of {self._max_calls} calls is reached")
-        self._under_way += 1
+        with self._lock:
+            if self._max_cost is not None:
+                reserved = (self._under_way + 1) * self._dearest
+                if self._cost + reserved > self._max_cost:
+                    raise self._spent(f"the limit on cost ({self._max_cost:g}) would be exceeded")
+            if self._max_calls is not None and self._next_number() > self._max_calls:
+                raise self._spent(f"the limit of {self._max_calls} calls is reached")
+            self._under_way += 1
 
     def settle(self, cost: float) -> None:
         """Note what a request that was taken has cost."""
-        self._under_way -= 1
-        self._cost += cost
-        self._dearest = max(self._dearest, cost)
+        with self._lock:
+            self._under_way -= 1
+            self._cost += cost
+            self._dearest = max(self._dearest, cost)
 
     def _spent(self, why: str) -> SpentError:
         self._message = why

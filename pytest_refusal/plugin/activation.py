@@ -182,7 +182,7 @@ def _prepare(config: pytest.Config, project: ProjectTable, how: AskingOptions) -
     faults += [fault for part in parts for fault in _unknown_names(part)]
     if faults:
         raise SettingsError(faults)
-    asking = open_asking(config, how, settings=settings, policies=policies)
+    asking = open_asking(config, how, settings=settings, policies=policies, classifiers=classifiers)
     config.args[:] = arguments.others
     by_run = {file.name for file in files}
     prompts = tuple(prompt for file in files for prompt in by_corpus[file.name])

@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 
 from pytest_refusal.attempt import is_judgeable
+from pytest_refusal.classifier.cascade import CascadeClassifier
+from pytest_refusal.classifier.judge import JudgeClassifier
 from pytest_refusal.errors import SettingsError
 from pytest_refusal.escape import one_line
 from pytest_refusal.execution.asker import Asker
@@ -23,7 +25,7 @@ from pytest_refusal.execution.retry import RetryingPolicy
 from pytest_refusal.outcome import Trial
 from pytest_refusal.plugin.given_paths import given_path
 from pytest_refusal.plugin.lookahead import Lookahead, WorkerLookahead
-from pytest_refusal.protocols import Policy
+from pytest_refusal.protocols import Classifier, Policy
 from pytest_refusal.report.atomic import can_be_made
 from pytest_refusal.settings import Settings
 
@@ -168,8 +170,12 @@ def open_asking(
     *,
     settings: Settings,
     policies: Mapping[str, Policy],
+    classifiers: Mapping[str, Classifier],
 ) -> Asking:
-    """Make what this process asks with; raises SettingsError."""
+    """Make what this process asks with; raises SettingsError.
+
+    classifiers: a judge among them is asked within the same limits as the policies.
+    """
     if options.max_cost is not None and not any(
         isinstance(policy, RetryingPolicy) and policy.is_priced for policy in policies.values()
     ):
@@ -187,6 +193,11 @@ def open_asking(
         # Costs are known after the call only, so each process keeps to its share.
         share = None if options.max_cost is None else options.max_cost / options.processes
         budget = Budget(max_calls=options.max_calls, max_cost=share, tally=options.tally)
+        for classifier in classifiers.values():
+            if isinstance(classifier, JudgeClassifier | CascadeClassifier) and isinstance(
+                classifier.policy, RetryingPolicy
+            ):
+                classifier.policy.budget = budget
     loop = BackgroundLoop()
     asker = Asker(
         policies,

@@ -89,3 +89,15 @@ def test_rules_that_are_sure_save_the_judge_and_a_word_in_passing_is_no_refusal(
     }
     assert len(model_server.requests) == policy["judge_asked"] == 1
     assert "judge" in ran.stdout
+
+
+@XDIST
+def test_the_calls_of_a_judge_count_in_the_limit_on_calls(
+    judged: Any, model_server: Any, workers: tuple[str, ...]
+) -> None:
+    model_server.script = says(model_server, "refusal")
+    ran, policy = judged("judge:jury", "--refusal-max-calls=3", *workers)
+    assert len(model_server.requests) == policy["evaluated"] == 3
+    assert policy["unevaluated_by_reason"] == {"classifier": 1}
+    assert ran.exit_status != 0
+    assert "the limit of 3 calls is reached" in ran.stdout
