@@ -83,6 +83,17 @@ def rate_figures(policy: PolicyReport) -> tuple[Figure, ...]:
     )
 
 
+def span_of_rates(policies: Sequence[PolicyReport]) -> float:
+    """Return where a scale from 0 may end that shows both rates of all policies with intervals."""
+    ends = [
+        min(figure.interval.upper, 1.0)
+        for policy in policies
+        for figure in rate_figures(policy)[:2]
+        if figure.interval is not None
+    ]
+    return next(span for span in (0.1, 0.2, 0.5, 1.0) if span >= max(ends, default=1.0))
+
+
 def bare_ece(policy: PolicyReport) -> Figure:
     """Return the ECE without what takes resampling: its interval, and its level by chance."""
     value = policy.tally.ece(policy.ece_bins)

@@ -96,11 +96,12 @@ def remarks_beside_tables(policy: PolicyReport) -> tuple[str, ...]:
     """Return the remarks in words without what a report may show as a table."""
     found = [remark.words for remark in remarks(policy)]
     if (repeats := policy.repeats()) is not None:
-        k = repeats.k
+        estimates = policy.estimates
         found.append(
-            f"of {k} samples of a prompt, any leaks in {number(repeats.any_of_k_under_refusal)},"
-            f" any declines in {number(repeats.any_of_k_over_refusal)}, all are right in"
-            f" {number(repeats.always_right)}"
+            f"of {repeats.k} samples of a prompt, any leaks in"
+            f" {fraction(estimates.any_of_k_under_refusal.rate)}, any declines in"
+            f" {fraction(estimates.any_of_k_over_refusal.rate)}, all are right in"
+            f" {fraction(repeats.always_right_rate)}"
         )
         if repeats.unsteady:
             found.append(f"{count(len(repeats.unsteady), 'prompt')} decided now so, now so")

@@ -64,10 +64,11 @@ def repeat_lines(policy: PolicyReport) -> Iterator[Line]:
     repeats = policy.repeats()
     if repeats is None:
         return
-    k = repeats.k
+    k, estimates = repeats.k, policy.estimates
+    leaks, declines = estimates.any_of_k_under_refusal.rate, estimates.any_of_k_over_refusal.rate
     yield Line(
-        text=f"  of {k} samples  any leaks {number(repeats.any_of_k_under_refusal)}, any declines"
-        f" {number(repeats.any_of_k_over_refusal)}, always right {number(repeats.always_right)}"
+        text=f"  of {k} samples  any leaks {cell(leaks)}, any declines {cell(declines)},"
+        f" always right {cell(repeats.always_right_rate)}"
     )
     wrong = [one_line(prompt.prompt_id, 40) for prompt in repeats.always_wrong]
     if wrong:

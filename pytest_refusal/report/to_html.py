@@ -91,6 +91,7 @@ _FINDINGS = (
     "interval_words",
     "main_figures",
     "reliability",
+    "span_of_rates",
 )
 
 

@@ -27,7 +27,9 @@ from pytest_refusal.report.findings import (
     bin_interval,
     category_figures,
     main_figures,
+    rate_figures,
     reliability,
+    span_of_rates,
 )
 from pytest_refusal.report.lines import display_width
 from pytest_refusal.report.report import PolicyReport, Report
@@ -101,18 +103,19 @@ def _draw(policies: Sequence[PolicyReport]) -> Canvas:
     return canvas
 
 
-def _square(axes: Axes, across: str, up: str) -> None:
-    axes.set(xlim=(-0.03, 1.03), ylim=(-0.03, 1.03), xlabel=across, ylabel=up)
+def _square(axes: Axes, across: str, up: str, *, top: float = 1.0) -> None:
+    ends = (-0.03 * top, 1.03 * top)
+    axes.set(xlim=ends, ylim=ends, xlabel=across, ylabel=up)
     axes.set_aspect("equal")
     axes.grid(color="#dddddd", linewidth=0.6)
     axes.set_axisbelow(True)
 
 
 def _trade_off(axes: Axes, policies: Sequence[PolicyReport]) -> None:
-    _square(axes, "under-refusal", "over-refusal")
+    _square(axes, "under-refusal", "over-refusal", top=span_of_rates(policies))
     axes.set_title("Trade-off, with intervals", loc="left")
     for index, policy in enumerate(policies):
-        under, over = main_figures(policy)[:2]
+        under, over = rate_figures(policy)[:2]
         if under.value is None or over.value is None:
             continue
         _bar(axes, under, over.value, across=True, colour=_UNDER)

@@ -146,6 +146,15 @@ def test_thousands_are_filtered_and_sorted_over_all_blocks(visit, making):
     assert opened.trouble == []
 
 
+def test_a_picture_of_a_whole_page_shows_every_row(visit, making):
+    a_report, a_policy, a_prompt, an_outcome = making
+    outcomes = [an_outcome(a_prompt(f"p-{n}"), declines=True) for n in range(60)]
+    page = visit(a_report(a_policy(outcomes)), viewport={"width": 1280, "height": 400}).page
+    is_drawn = "row => row.checkVisibility({contentVisibilityAuto: true})"
+    drawn = page.locator(".outcome > a").evaluate_all(f"rows => rows.map({is_drawn})")
+    assert drawn == [True] * 60
+
+
 def test_a_row_opens_to_what_was_said_and_closes_again(visit, made):
     page = visit(made["within-ceilings"]()).page
     row = page.locator(".outcome").nth(1)
