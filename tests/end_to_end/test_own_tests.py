@@ -71,10 +71,9 @@ def test_own_file_as_the_only_argument(own, workers: str) -> None:
 
 def test_without_a_policy_they_are_skipped(own) -> None:
     own.write_file("test_own.py", TWO_TESTS + "\n    def test_text(refusal_prompt): assert 0\n")
-    ran = own.run("-rs", "test_own.py")
-    assert (ran.exit_status, ran.counts) == (0, {"skipped": 4})
-    assert "no policy to ask: name one with --refusal-policy=NAME" in ran.stdout
-    assert ran.report is None
+    ran = own.pytester.runpytest_inprocess("-rs", "test_own.py")
+    assert (ran.ret, ran.parseoutcomes()) == (0, {"skipped": 4})
+    ran.stdout.fnmatch_lines(["*no policy to ask: name one with --refusal-policy=NAME*"])
 
 
 def test_ids_and_marks(own) -> None:
