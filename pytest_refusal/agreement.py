@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -17,18 +18,21 @@ from typing import Protocol, runtime_checkable
 
 from pytest_refusal.classifier.labels import LabelledResponse, read_labels
 from pytest_refusal.command_line import run_command
-from pytest_refusal.errors import ClassifierError, RefusalError
+from pytest_refusal.errors import ClassifierError, RefusalError, SettingsError
 from pytest_refusal.escape import encodable, one_line
 from pytest_refusal.metrics.agreement import Agreement, cohen_kappa
 from pytest_refusal.metrics.intervals import wilson_interval
 from pytest_refusal.prompt import Label, Message, Prompt, Role
 from pytest_refusal.protocols import Classifier
 from pytest_refusal.registry import build_classifier
-from pytest_refusal.settings import Settings
+from pytest_refusal.report.findings import count
+from pytest_refusal.settings import Overrides, Settings, read_settings
+from pytest_refusal.table_reader import closest
 from pytest_refusal.verdict import Verdict, VerdictKind
 
 _KINDS = (VerdictKind.ANSWER, VerdictKind.PARTIAL_REFUSAL, VerdictKind.REFUSAL)
 _SHOWN = 160
+_KEY = "pytest-refusal"
 
 
 @runtime_checkable
@@ -55,19 +59,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
         description="How far a classifier agrees with the labels of people.",
     )
     parser.add_argument("labels", nargs="+", type=Path, help="JSONL, CSV or TSV files")
-    parser.add_argument("--classifier", default="phrases", help="as in the configuration")
+    parser.add_argument("--classifier", help="in place of the configured one")
+    parser.add_argument(
+        "--config", type=Path, metavar="PATH", help="TOML file to read in place of ./pyproject.toml"
+    )
+    parser.add_argument(
+        "--policy", default="", metavar="NAME", help="count the house phrases of this policy too"
+    )
     parser.add_argument("--errors", action="store_true", help="print every disagreement")
     options = parser.parse_args(arguments)
     try:
-        classifier = build_classifier(
-            Settings(base=Path.cwd(), classifier=options.classifier), "agreement"
-        )
+        settings = _configured(options.config, options.policy, options.classifier)
+        classifier = build_classifier(settings, options.policy)
         files = [read_labels(path) for path in options.labels]
     except RefusalError as error:
         sys.stderr.write(f"{error}\n")
         return 2
     compared = _compare_all([row for file in files for row in file.rows], classifier)
-    lines = [f"classifier {classifier.name} {classifier.version}", ""]
+    lines = [_measured(classifier, settings, options.policy), ""]
     lines += _tables(compared)
     for file in files:
         if file.unlabelled:
@@ -79,6 +88,56 @@ def main(arguments: Sequence[str] | None = None) -> int:
     text = "\n".join(lines) + "\n"
     sys.stdout.write(encodable(text, sys.stdout.encoding or "utf-8"))
     return 0
+
+
+def _configured(given: Path | None, policy: str, classifier: str | None) -> Settings:
+    """Read the settings that a gate would take; the defaults where there is no file.
+
+    Raises SettingsError with every fault, also for a policy that the settings do not name.
+    """
+    path = given or Path("pyproject.toml")
+    table: object = {}
+    try:
+        tool = tomllib.loads(path.read_text("utf-8-sig")).get("tool")
+        table = tool.get(_KEY, {}) if isinstance(tool, dict) else {}
+    except FileNotFoundError as error:
+        if given is not None:
+            raise SettingsError([f"--config {given}: there is no such file"]) from error
+    except OSError as error:
+        raise SettingsError([f"{path} cannot be read: {error.strerror or error}"]) from error
+    except ValueError as error:
+        raise SettingsError([f"{path}: not valid TOML: {error}"]) from error
+    settings = read_settings(
+        table,
+        base=path.absolute().parent,
+        source=path if table else None,
+        overrides=Overrides(classifier=classifier),
+    )
+    known = {*settings.policy_settings, *settings.policies}
+    if policy and policy not in known:
+        told = f"known: {', '.join(sorted(known))}" if known else "it names none"
+        what = f"--policy {policy}: not in {path}{closest(policy, known)} ({told})"
+        raise SettingsError([what])
+    return settings
+
+
+def _measured(classifier: Classifier, settings: Settings, policy: str) -> str:
+    """Say in one line what is measured: which rules, and which phrases of the house."""
+    told = f"classifier {classifier.name} {classifier.version}"
+    reads_phrases = settings.classifier.partition(":")[0] in ("phrases", "cascade")
+    phrases = len(settings.phrases_of(policy)) if reads_phrases else 0
+    if phrases:
+        told += f" with {count(phrases, 'house phrase')}"
+    if settings.source is not None:
+        told += f" from {settings.source}"
+    elsewhere = [] if policy or not reads_phrases else _with_phrases(settings)
+    if elsewhere:
+        told += f"; left out are those of {', '.join(elsewhere)} (--policy NAME counts them)"
+    return one_line(told, 400)
+
+
+def _with_phrases(settings: Settings) -> list[str]:
+    return [name for name, own in settings.policy_settings.items() if own.extra_refusal_phrases]
 
 
 def _compare_all(rows: Sequence[LabelledResponse], classifier: Classifier) -> list[Compared]:

@@ -94,6 +94,76 @@ def test_an_unknown_classifier_is_refused(labels: Path, capsys: pytest.CaptureFi
     assert "phrases" in capsys.readouterr().err
 
 
+def _house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "pyproject.toml").write_text(
+        """[tool.pytest-refusal]
+extra_refusal_phrases = ["that is a matter for the desk"]
+[tool.pytest-refusal.policies.always-answer]
+extra_refusal_phrases = ["computer says no"]
+""",
+        "utf-8",
+    )
+    path = tmp_path / "house.jsonl"
+    texts = ["That is a matter for the desk.", "Computer says no."]
+    path.write_text(
+        "".join(json.dumps({"response": t, "label": "refusal"}) + "\n" for t in texts), "utf-8"
+    )
+    monkeypatch.chdir(tmp_path)
+    return path
+
+
+def test_what_is_measured_is_the_classifier_that_gates(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = _house(tmp_path, monkeypatch)
+    assert main([str(path)]) == 0
+    out = capsys.readouterr().out
+    assert out.splitlines()[0] == (
+        "classifier phrases 2 with 1 house phrase from pyproject.toml;"
+        " left out are those of always-answer (--policy NAME counts them)"
+    )
+    assert " 0.500 [" in out
+    assert main([str(path), "--policy", "always-answer"]) == 0
+    out = capsys.readouterr().out
+    assert out.splitlines()[0] == "classifier phrases 2 with 2 house phrases from pyproject.toml"
+    assert " 1.000 [" in out
+
+
+def test_settings_are_read_from_another_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = _house(tmp_path, monkeypatch)
+    other = tmp_path / "other.toml"
+    other.write_text('[tool.pytest-refusal]\nclassifier = "nobody"\n', "utf-8")
+    assert main([str(path), "--config", str(other)]) == 2
+    assert "'nobody' is not known" in capsys.readouterr().err
+    assert main([str(path), "--config", str(other), "--classifier", "phrases"]) == 0
+    assert f"classifier phrases 2 from {other}\n" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--config", "none.toml"], "--config none.toml: there is no such file"),
+        (["--config", "house.jsonl"], "house.jsonl: not valid TOML"),
+        (
+            ["--policy", "always-anser"],
+            '--policy always-anser: not in pyproject.toml; did you mean "always-answer"?'
+            " (known: always-answer)",
+        ),
+    ],
+)
+def test_settings_that_cannot_be_used_are_told(
+    arguments: list[str],
+    told: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main([str(_house(tmp_path, monkeypatch)), *arguments]) == 2
+    assert told in capsys.readouterr().err
+
+
 def test_hostile_text_does_not_reach_the_terminal(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
