@@ -157,6 +157,10 @@ def pytest_configure(config: pytest.Config) -> None:
     if any(getattr(option, name, None) for name in _RUN_NOTHING):
         return
     project = _project_table(config)
+    if config.invocation_params.dir != config.rootpath:
+        from pytest_refusal.plugin.nested_table import refuse_nested_table
+
+        refuse_nested_table(config)
     if not option.refusal_policy and not project.names_policy:
         _refuse_idle_options(config)
         return

@@ -33,7 +33,6 @@ from pytest_refusal.plugin.github import GitHubReport
 from pytest_refusal.plugin.given_paths import at_home
 from pytest_refusal.plugin.hooked import hooked_classifiers, hooked_policies
 from pytest_refusal.plugin.live_line import LiveLine, wants_live_line
-from pytest_refusal.plugin.misspelt_table import misspelt_table
 from pytest_refusal.plugin.outcome_reports import OutcomeReports, SafeReasons
 from pytest_refusal.plugin.own_tests import OwnTests
 from pytest_refusal.plugin.project_file import ProjectTable
@@ -107,7 +106,7 @@ def _prepare(config: pytest.Config, project: ProjectTable, how: AskingOptions) -
             samples=option.refusal_samples,
         ),
     )
-    faults = _misspelt(config, project)
+    faults: list[str] = []
     with _gathering(faults):
         hooked = hooked_policies(config)
     if faults:
@@ -221,15 +220,6 @@ def _is_narrowed(config: pytest.Config, arguments: Arguments) -> bool:
     return bool(getattr(config.option, "lf", False)) or any(
         "::" in argument for argument in arguments.others
     )
-
-
-def _misspelt(config: pytest.Config, project: ProjectTable) -> list[str]:
-    if project.source is not None:
-        return []
-    meant = misspelt_table(config.rootpath / "pyproject.toml")
-    if meant is None:
-        return []
-    return [f"[{meant}] in pyproject.toml is not read; its name must be [{TABLE}]"]
 
 
 def _baselines(config: pytest.Config, settings: Settings) -> Mapping[str, Baseline]:

@@ -2,26 +2,37 @@
 
 from __future__ import annotations
 
-import tomllib
+from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
-from pathlib import Path
 
 _NAME = "pytest-refusal"
 
 
-def misspelt_table(file: Path) -> str | None:
-    """Return the name of a table that was probably meant to be `tool.pytest-refusal`."""
-    try:
-        whole = tomllib.loads(file.read_text(encoding="utf-8-sig"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
-        return None
-    if _NAME in whole:
-        return _NAME
+def misspelt_table(whole: Mapping[str, object], *, must_ask: bool) -> str | None:
+    """Return the name of a table that was probably meant to be `tool.pytest-refusal`.
+
+    whole: the content of a TOML file.  must_ask: whether only a table counts that holds
+    `policy` or `corpus`.
+    """
+    for name, table in _meant(whole):
+        if isinstance(table, dict) and (not must_ask or table.keys() & {"policy", "corpus"}):
+            return name
+    return None
+
+
+def _meant(whole: Mapping[str, object]) -> Iterator[tuple[str, object]]:
+    for name in _alike(whole):
+        yield name, whole[name]
     tool = whole.get("tool")
-    tables = tool if isinstance(tool, dict) else {}
-    inner = tables.get("pytest")
-    if isinstance(inner, dict) and isinstance(inner.get("refusal"), dict):
-        return "tool.pytest.refusal"
-    close = ["refusal"] if isinstance(tables.get("refusal"), dict) else []
-    close += get_close_matches(_NAME, tables, n=1, cutoff=0.9)
-    return f"tool.{close[0]}" if close else None
+    if not isinstance(tool, dict):
+        return
+    inner = tool.get("pytest")
+    if isinstance(inner, dict):
+        yield "tool.pytest.refusal", inner.get("refusal")
+    yield "tool.refusal", tool.get("refusal")
+    for name in _alike(tool):
+        yield f"tool.{name}", tool[name]
+
+
+def _alike(tables: Mapping[str, object]) -> list[str]:
+    return get_close_matches(_NAME, tables, n=3, cutoff=0.9)

@@ -26,20 +26,25 @@ def read_project_table(config: pytest.Config) -> ProjectTable:
     """Read the table from the file given by `-c` if it holds one, else from rootdir.
 
     `pyproject.toml` in rootdir counts whatever file pytest took its own settings from.
-    Raises UsageError for a file that names us and is not valid TOML.
+    Raises UsageError for a file that names us and is not valid TOML, and for a table that
+    asks for a run under a name like ours.
     """
     candidates = [config.rootpath / "pyproject.toml"]
     given = config.inipath
     if config.option.inifilename and given is not None and given.suffix == ".toml":
         candidates.insert(0, given)
     for path in candidates:
-        table = _read(path)
-        if table is not None:
-            return ProjectTable(table, path)
+        whole = _read(path)
+        if whole is None:
+            continue
+        tool = whole.get("tool")
+        if isinstance(tool, dict) and _KEY in tool:
+            return ProjectTable(tool[_KEY], path)
+        _refuse_misspelt(config, whole, path)
     return ProjectTable({}, None)
 
 
-def _read(path: Path) -> object | None:
+def _read(path: Path) -> dict[str, object] | None:
     try:
         content = path.read_bytes()
     except (FileNotFoundError, NotADirectoryError):
@@ -47,12 +52,26 @@ def _read(path: Path) -> object | None:
     except OSError as error:
         raise pytest.UsageError(f"{path}: cannot be read: {error.strerror}") from error
     # Parsing takes longer than this look, and most projects have no table of ours.
-    if _KEY.encode() not in content:
+    if b"refusal" not in content:
         return None
     import tomllib
 
     try:
-        tool = tomllib.loads(content.decode("utf-8-sig")).get("tool", {})
+        return tomllib.loads(content.decode("utf-8-sig"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        if _KEY.encode() not in content:
+            return None
         raise pytest.UsageError(f"{path}: not valid TOML: {error}") from error
-    return tool.get(_KEY) if isinstance(tool, dict) else None
+
+
+def _refuse_misspelt(config: pytest.Config, whole: dict[str, object], path: Path) -> None:
+    from pytest_refusal.plugin.misspelt_table import misspelt_table
+
+    meant = misspelt_table(whole, must_ask=not config.option.refusal_policy)
+    if meant is not None:
+        from pytest_refusal.escape import visible
+
+        raise pytest.UsageError(
+            f"[{visible(meant)}] in {visible(path.name)} is not read;"
+            f" its name must be [tool.{_KEY}]"
+        )

@@ -58,7 +58,9 @@ def test_nothing_is_loaded(project, monkeypatch, name: str) -> None:
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     if (content := IDLE[name]) is not None:
         project.write_file("pyproject.toml", content)
-    project.write_file("test_own.py", LOOKS % sorted(ENTRY))
+    # What holds our name and no table of ours is searched for a misspelt one.
+    searched = {"pytest_refusal.plugin.misspelt_table"} if "dependency" in name else set()
+    project.write_file("test_own.py", LOOKS % sorted(ENTRY | searched))
     ran = project.pytester.runpytest_subprocess("-p", "pytest_refusal.plugin")
     ran.assert_outcomes(passed=1)
 
