@@ -13,6 +13,9 @@ from pytest_refusal.classifier.view import View
 
 # What people write has few cues of one rule within so many characters; no more are looked at.
 _STRETCH, _MOST = 256, 6
+# Nor is a text searched more often than this for all rules together: what people write, a
+# third as often at most.
+_MOST_AT_ALL, _CHARACTERS_A_SEARCH = 60, 48
 # Acts that only count if the speaker does them: not in quotations, code or dialogue.
 _OWN = frozenset(
     {
@@ -115,6 +118,11 @@ class _Search(NamedTuple):
     settled: frozenset[int]
     counts: dict[tuple[Rule, int], int]
 
+    @property
+    def most(self) -> int:
+        """How often the whole text is searched at most, for all rules together."""
+        return _MOST_AT_ALL + len(self.view.text) // _CHARACTERS_A_SEARCH
+
 
 def _find_telling(telling: list[_Placed], weaker: list[_Placed], view: View) -> list[Found]:
     found: list[Found] = []
@@ -137,11 +145,12 @@ def _find_all(
     placed: list[_Placed], view: View, settled: frozenset[int], found: list[Found]
 ) -> None:
     search = _Search(view, settled, {})
+    left = search.most
     for literal, starts in placed:
         if literal.is_phrase:
             _find_phrase(literal, starts, view, found)
-        else:
-            _find_patterns(literal, starts, search, found)
+        elif left > 0:
+            left -= _find_patterns(literal, starts, search, found)
 
 
 def _find_phrase(literal: Literal, starts: list[int], view: View, found: list[Found]) -> None:
@@ -160,12 +169,12 @@ def _find_opening(rule: Rule, view: View, found: list[Found]) -> None:
             return
 
 
-def _find_patterns(
-    literal: Literal, starts: list[int], search: _Search, found: list[Found]
-) -> None:
+def _find_patterns(literal: Literal, starts: list[int], search: _Search, found: list[Found]) -> int:
+    """Find patterns around the places of a cue; return how often was searched."""
     rule, (view, settled, counts) = literal.rule, search
     text, needs, matcher = view.text, rule.needs, rule.matcher(literal.text)
     tried: set[int] = set()
+    searches = 0
     for start in starts:
         sentence = bisect_right(view.starts, start) - 1
         if sentence in settled:
@@ -181,9 +190,11 @@ def _find_patterns(
         tried.add(low)
         if needs and not _has_any(text[low:high], needs):
             continue
+        searches += 1
         span = _match(matcher, view, low, high)
         if span:
             found.append(Found(*span, rule.name, rule.act, sentence))
+    return searches
 
 
 def _has_any(text: str, literals: tuple[str, ...]) -> bool:
