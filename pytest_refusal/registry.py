@@ -8,6 +8,7 @@ from __future__ import annotations
 import atexit
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
@@ -60,10 +61,17 @@ def build_policies(
         except SettingsError as error:
             faults += error.faults
         except RefusalError as error:
-            faults.append(f"policy {spec!r}: {error}")
+            faults.append(_named_once(spec, str(error)))
     if faults:
         raise SettingsError(faults)
     return built
+
+
+def _named_once(spec: str, told: str) -> str:
+    """Begin a message with the policy, whose name may stand there already."""
+    if told.startswith(f"policy {spec!r}"):
+        return told
+    return f"policy {told}" if told.startswith(repr(spec)) else f"policy {spec!r}: {told}"
 
 
 def _build_policy(
@@ -80,10 +88,14 @@ def _build_policy(
         return policies[spec]
     if ":" in spec:
         return _build_by_spec(spec, spec, settings, offline=offline)
+    from pytest_refusal.policy.likely_function import likely_function
+
     known = known_policies(settings, hooked)
+    models = [f"{kind}:MODEL" for kind in _BY_MODEL]
+    hint = likely_function(spec, _own_modules(settings)) or closest(spec, [*known, *models])
     raise SettingsError(
         [
-            f"policy {spec!r} is not known{closest(spec, known)} (known: {', '.join(known)};"
+            f"policy {spec!r} is not known{hint} (known: {', '.join([*known, *models])};"
             " or module:attribute for a Python function, recorded:PATH for recorded responses)"
         ]
     )
@@ -93,7 +105,7 @@ def _build_by_spec(
     spec: str, name: str, settings: Settings, *, offline: bool, threads: int | None = None
 ) -> Policy:
     kind, _, rest = spec.partition(":")
-    if kind in _REMOTE and kind != "http" and rest:
+    if kind in _BY_MODEL and rest:
         from pytest_refusal.policy.tables import model_from_spec
 
         table = model_from_spec(spec)
@@ -103,7 +115,17 @@ def _build_by_spec(
         from pytest_refusal.policy.recorded import RecordedPolicy
 
         return RecordedPolicy.read(settings.base / rest, name=name)
-    return _wrapped(_load(spec, settings), name, threads)
+    from pytest_refusal.policy.loading import AbsentFunctionError
+
+    try:
+        function = _load(spec, settings)
+    except AbsentFunctionError as error:
+        meant = get_close_matches(kind, (*_BY_MODEL, "recorded"), n=1)
+        if not meant or not rest:
+            raise
+        msg = f'{error}; did you mean "{meant[0]}:{rest}"?'
+        raise AbsentFunctionError(msg) from error
+    return _wrapped(function, name, threads)
 
 
 def known_policies(settings: Settings, hooked: Mapping[str, object]) -> tuple[str, ...]:
@@ -120,14 +142,14 @@ def why_no_policy(name: str, settings: Settings, known: Iterable[str]) -> str | 
     kind, colon, rest = name.partition(":")
     if not colon:
         return f"there is no such policy{closest(name, known)} (give it a `type` to make one)"
-    if rest and kind != "http" and kind in (*_REMOTE, "recorded"):
+    if rest and kind in (*_BY_MODEL, "recorded"):
         return None
     from pytest_refusal.policy.loading import AbsentFunctionError
 
     try:
         _load(name, settings)
     except AbsentFunctionError as error:
-        return f"there is no such policy: {error}"
+        return f"there is no such policy: {str(error).removeprefix(f'{name!r}: ')}"
     except RefusalError:
         return None
     return None
@@ -246,8 +268,12 @@ def _wrapped(thing: object, name: str, threads: int | None = None) -> Policy:
 def _load(spec: str, settings: Settings) -> object:
     from pytest_refusal.policy.loading import load_function
 
-    # Where a user's own modules lie: beside the configuration, and where pytest was called.
-    return load_function(spec, search=(settings.base, Path.cwd()))
+    return load_function(spec, search=_own_modules(settings))
+
+
+def _own_modules(settings: Settings) -> tuple[Path, ...]:
+    """Say where a user's own modules lie: beside the configuration, and where pytest was called."""
+    return settings.base, Path.cwd()
 
 
 def _configured_policy(
@@ -313,6 +339,9 @@ def _remote(table: PolicyTable, settings: Settings, *, offline: bool) -> Policy:
 
 #: The types of configured policies that are asked over a network.
 _REMOTE = ("openai", "openai-responses", "anthropic", "gemini", "http", "litellm")
+
+#: Those of them that need no table: the kind and a model say it all.
+_BY_MODEL = tuple(kind for kind in _REMOTE if kind != "http")
 
 #: The key that says what a configured policy of this type is made from.
 _OPTION_OF = {"function": "target", "recorded": "path"}

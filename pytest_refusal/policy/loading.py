@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import sys
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
@@ -10,6 +11,7 @@ from pathlib import Path
 
 from pytest_refusal.errors import PolicyError
 from pytest_refusal.foreign import describe
+from pytest_refusal.policy.likely_function import likely_function
 
 
 class AbsentFunctionError(PolicyError):
@@ -27,7 +29,7 @@ def load_function(spec: str, *, search: Sequence[Path]) -> object:
     names = [*module_name.split("."), *attribute.split(".")]
     is_file = module_name.endswith(".py")
     if not colon or is_file or not all(name.isidentifier() for name in names):
-        msg = f"{spec!r} is not of the form module:attribute{_meant(spec)}"
+        msg = f"{spec!r} is not of the form module:attribute{_meant(spec, search)}"
         raise AbsentFunctionError(msg)
     for folder in reversed(search):
         if str(folder) not in sys.path:
@@ -35,7 +37,15 @@ def load_function(spec: str, *, search: Sequence[Path]) -> object:
     target: object = _module(module_name, spec, search)
     path = module_name
     for name in attribute.split("."):
-        target = _attribute(target, name, path, spec)
+        holder = target
+        target = _attribute(holder, name, path, spec)
+        if inspect.isclass(holder) and _needs_instance(target):
+            kind = holder.__name__
+            msg = (
+                f"{spec!r}: {name} is a method of the class {kind} and needs an instance:"
+                f" write bot = {kind}(...) in the module and name {module_name}:bot.{name}"
+            )
+            raise PolicyError(msg)
         path = f"{path}.{name}"
     return target
 
@@ -59,14 +69,39 @@ def _broken(name: str, spec: str, error: BaseException) -> str:
     return f"{spec!r}: importing {name} failed: {describe(error)}"
 
 
+def _needs_instance(target: object) -> bool:
+    return inspect.isfunction(target) and target.__code__.co_varnames[:1] == ("self",)
+
+
 def _not_found(name: str, missing: str, spec: str, search: Sequence[Path]) -> str:
-    there = {module: file for folder in search for module, file in _modules_in(folder)}
-    close = get_close_matches(name, there, n=1) or get_close_matches(missing, there, n=1)
+    folders = tuple(dict.fromkeys(folder.absolute() for folder in search))
     text = f"{spec!r}: there is no module {missing!r}"
+    inner = _folder_with(missing.partition(".")[0], folders)
+    if inner is not None:
+        return (
+            f'{text}, but there is one in {inner}; set pythonpath = ["{inner.name}"] under'
+            " [tool.pytest.ini_options], or install the package"
+        )
+    there = {module: file for folder in folders for module, file in _modules_in(folder)}
+    close = get_close_matches(name, there, n=1) or get_close_matches(missing, there, n=1)
     if close:
         return f"{text}; did you mean {close[0]!r} ({there[close[0]]})?"
-    places = ", ".join(str(folder) for folder in search)
-    return f"{text} in {places} or among the installed ones" if places else text
+    places = ", ".join(str(folder) for folder in folders)
+    if not places:
+        return text
+    return (
+        f"{text} in {places} or among the installed ones; if it lies in another folder, set that"
+        ' under [tool.pytest.ini_options], such as pythonpath = ["src"], or install it'
+    )
+
+
+def _folder_with(module: str, folders: Sequence[Path]) -> Path | None:
+    """Find a folder inside `folders` that would have to be on the path for `module`."""
+    for folder in folders:
+        for inner in sorted(path for path in folder.glob("*/") if path.is_dir()):
+            if (inner / f"{module}.py").is_file() or (inner / module / "__init__.py").is_file():
+                return inner
+    return None
 
 
 def _modules_in(folder: Path) -> Iterator[tuple[str, Path]]:
@@ -91,9 +126,9 @@ def _attribute(target: object, name: str, path: str, spec: str) -> object:
         raise PolicyError(msg) from error
 
 
-def _meant(spec: str) -> str:
+def _meant(spec: str, search: Sequence[Path]) -> str:
     module, colon, attribute = spec.rpartition(":")
     if colon and module.endswith(".py"):
         dotted = ".".join(Path(module).with_suffix("").parts)
         return f"; did you mean {dotted}:{attribute}?"
-    return ", such as my_app:answer"
+    return likely_function(spec, search) or ", such as my_app:answer"

@@ -288,6 +288,29 @@ OPTIONS = [
     option(
         "comma at the end", "--refusal-policy=strict,", says=("an empty policy name in 'strict,'",)
     ),
+    option(
+        "misspelt kind of model",
+        "--refusal-policy=opnai:gpt-4o",
+        says=("policy 'opnai:gpt-4o' is not of the form", 'did you mean "openai:gpt-4o"?'),
+    ),
+    option(
+        "misspelt kind of a model that could be an attribute",
+        "--refusal-policy=opnai:gpt",
+        says=("policy 'opnai:gpt': there is no module 'opnai'", 'did you mean "openai:gpt"?'),
+    ),
+    option(
+        "kind of model without the model",
+        "--refusal-policy=openai",
+        says=('did you mean "openai:MODEL"?', "anthropic:MODEL"),
+    ),
+    option(
+        "module with a dot",
+        "--refusal-policy=bot.good",
+        says=("policy 'bot.good' is not known; did you mean \"bot:good\"?",),
+    ),
+    option(
+        "policy named once", "--refusal-policy=bot:goood", says=("policy 'bot:goood': bot has",)
+    ),
     option("no such module", "--refusal-policy=no_such_module:f", says=("no_such_module",)),
     option("no such attribute", "--refusal-policy=bot:goood", says=("goood", "good")),
     option("module that fails", "--refusal-policy=broken:f", says=("broken", "ZeroDivisionError")),

@@ -41,7 +41,14 @@ def test_dotted_modules_and_attributes(folder: Path) -> None:
         ("nothing_like_it:f", "there is no module 'nothing_like_it' in "),
         ("my_assistant:anser", "my_assistant has no attribute 'anser'; did you mean 'answer'?"),
         ("my_assistant:zzz", "my_assistant has no attribute 'zzz'"),
-        ("my_assistant", "'my_assistant' is not of the form module:attribute"),
+        ("my_assistant", ("'my_assistant' is not of the form module:attribute;"
+                          ' did you mean "my_assistant:answer"?')),
+        ("my_assistant.reply", 'did you mean "my_assistant:reply"?'),
+        ("two", 'a function of it is named as "two:FUNCTION" (ask, tell)'),
+        ("two:Bot.reply", ("'two:Bot.reply': reply is a method of the class Bot and needs an"
+                           " instance: write bot = Bot(...) in the module and name two:bot.reply")),
+        ("chatpkg.app:f", 'src; set pythonpath = ["src"] under [tool.pytest.ini_options]'),
+        ("nothing_like_it:f", 'such as pythonpath = ["src"], or install it'),
         ("my_assistant.py:answer", "did you mean my_assistant:answer?"),
         ("lib/my_assistant.py:answer", "did you mean lib.my_assistant:answer?"),
         (":answer", "is not of the form module:attribute"),
@@ -58,6 +65,11 @@ def test_dotted_modules_and_attributes(folder: Path) -> None:
 )  # fmt: skip
 def test_faults_are_told_to_people(folder: Path, spec: str, told: str) -> None:
     (folder / "my_assistant.py").write_text("def answer(text): return text\n")
+    (folder / "two.py").write_text(
+        "def ask(text): ...\nasync def tell(text): ...\nclass Bot:\n def reply(self, text): ...\n"
+    )
+    (folder / "src" / "chatpkg").mkdir(parents=True)
+    (folder / "src" / "chatpkg" / "__init__.py").touch()
     (folder / "needs_more.py").write_text("import sys\nimport not_installed_anywhere\n")
     (folder / "broken.py").write_text("def start():\n    return 1 / 0\nstart()\n")
     (folder / "typo.py").write_text("x = 1\ndef f(:\n")
@@ -65,6 +77,12 @@ def test_faults_are_told_to_people(folder: Path, spec: str, told: str) -> None:
     with pytest.raises(PolicyError) as caught:
         load_function(spec, search=[folder])
     assert told in str(caught.value)
+
+
+def test_a_folder_is_named_once(folder: Path) -> None:
+    with pytest.raises(PolicyError) as caught:
+        load_function("nothing_like_it:f", search=[folder, Path()])
+    assert str(caught.value).count(str(folder)) == 1
 
 
 def test_no_value_of_the_users_code_is_shown(folder: Path) -> None:
