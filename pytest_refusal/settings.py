@@ -61,7 +61,7 @@ class Settings:
     base: the folder that relative paths start from.  source: the file that held the table.
     corpus: as written; corpora: tables that say how files are read, and name them; both empty
     for the bundled ones.  policies: in the order of the run.
-    labels: a file of people's labels, `PATH` or `PATH::POLICY`.
+    baseline: an earlier report, labels: a file of people's labels; both `PATH` or `PATH::POLICY`.
     """
 
     base: Path
@@ -83,6 +83,7 @@ class Settings:
     finish_reasons: Mapping[str, FinishKind] = field(default_factory=dict)
     corpora: tuple[CorpusTable, ...] = ()
     regression: RegressionLimits = field(default_factory=RegressionLimits)
+    baseline: str | None = None
     labels: str | None = None
 
     @property
@@ -146,6 +147,7 @@ def read_settings(
     if overrides.policies:
         policies = _split_policies(overrides.policies, "--refusal-policy", faults)
     configured = reader.text("classifier")
+    baseline, regression = _read_regression(reader.table("regression") or {}, faults)
     within = reader.choice("within_ceilings", WithinCeilings, WithinCeilings.FAIL)
     settings = Settings(
         base=base,
@@ -166,7 +168,8 @@ def read_settings(
         extra_refusal_phrases=reader.phrases("extra_refusal_phrases"),
         finish_reasons=_read_finish_reasons(reader.table("finish_reasons") or {}, faults),
         corpora=_read_corpora(reader, faults),
-        regression=_read_regression(reader.table("regression") or {}, faults),
+        regression=regression,
+        baseline=baseline,
         labels=reader.text("labels"),
     )
     reader.refuse_unknown()
@@ -217,7 +220,9 @@ def _read_corpora(reader: TableReader, faults: list[str]) -> tuple[CorpusTable, 
     return found
 
 
-def _read_regression(table: Mapping[str, object], faults: list[str]) -> RegressionLimits:
+def _read_regression(
+    table: Mapping[str, object], faults: list[str]
+) -> tuple[str | None, RegressionLimits]:
     where = f"{TABLE}.regression"
     reader = TableReader(table, where, faults)
     increases = TableReader(reader.table("max_increase") or {}, f"{where}.max_increase", faults)
@@ -230,9 +235,10 @@ def _read_regression(table: Mapping[str, object], faults: list[str]) -> Regressi
         significance=reader.number("significance", None, low=1e-9, high=0.5),
         max_increase={measure: limit for measure, limit in found.items() if limit is not None},
     )
+    baseline = reader.text("baseline")
     increases.refuse_unknown()
     reader.refuse_unknown()
-    return limits
+    return baseline, limits
 
 
 def _read_finish_reasons(table: Mapping[str, object], faults: list[str]) -> dict[str, FinishKind]:

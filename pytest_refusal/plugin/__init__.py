@@ -60,7 +60,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--refusal-baseline",
         metavar="PATH[::POLICY]",
         help="compare with an earlier JSON report, prompt by prompt: with the policy of the same"
-        " name, or with POLICY. Default: no comparison",
+        " name, or with POLICY. Default: `baseline` in [tool.pytest-refusal.regression], else no"
+        " comparison",
     )
     group.addoption(
         "--refusal-history",

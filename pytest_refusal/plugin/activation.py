@@ -27,10 +27,10 @@ from pytest_refusal.plugin.arguments import (
 from pytest_refusal.plugin.arrivals import Arrivals
 from pytest_refusal.plugin.asking import AskingOptions, open_asking, read_asking_options
 from pytest_refusal.plugin.audit import labels_given, requested_audit
+from pytest_refusal.plugin.baselines import baselines_given, selects_part
 from pytest_refusal.plugin.collection import CorpusCollection, plan_part
 from pytest_refusal.plugin.fixtures import OWN_TESTS
 from pytest_refusal.plugin.github import GitHubReport
-from pytest_refusal.plugin.given_paths import at_home
 from pytest_refusal.plugin.hooked import hooked_classifiers, hooked_policies
 from pytest_refusal.plugin.live_line import LiveLine, wants_live_line
 from pytest_refusal.plugin.outcome_reports import OutcomeReports, SafeReasons
@@ -51,7 +51,7 @@ from pytest_refusal.registry import (
     known_policies,
     why_no_policy,
 )
-from pytest_refusal.report.baseline import Baseline, read_baselines
+from pytest_refusal.report.baseline import Baseline
 from pytest_refusal.reporting import policy_notes
 from pytest_refusal.settings import TABLE, Overrides, Settings, read_settings
 from pytest_refusal.table_reader import closest
@@ -132,8 +132,6 @@ def _prepare(config: pytest.Config, project: ProjectTable, how: AskingOptions) -
             )
         )
     with _gathering(faults):
-        baselines = _baselines(config, settings)
-    with _gathering(faults):
         labels = labels_given(config, settings)
     faults += _unknown_policies(settings, hooked)
     reports, history = reports_and_history(config, faults)
@@ -142,6 +140,8 @@ def _prepare(config: pytest.Config, project: ProjectTable, how: AskingOptions) -
     as_items = bool(arguments.files)
     if not as_items and typed_policy(config):
         faults += absent_paths(config, arguments, configured)
+    with _gathering(faults):
+        baselines = baselines_given(config, settings, is_whole=_rules_on_all(config, arguments))
     # Tests of people's own may ask all the same.
     files = arguments.files or configured
     # A ceiling holds for all that is configured, also where the arguments name less.
@@ -201,7 +201,7 @@ def _prepare(config: pytest.Config, project: ProjectTable, how: AskingOptions) -
         asking=asking,
         report_paths=reports,
         audit=audit,
-        dry=any(getattr(option, name, False) for name in _ASK_NOBODY),
+        dry=_is_dry(config),
         history_path=history,
         redact=option.refusal_redact,
         gate_partial=option.refusal_gate_partial,
@@ -213,6 +213,17 @@ def _prepare(config: pytest.Config, project: ProjectTable, how: AskingOptions) -
     )
 
 
+def _is_dry(config: pytest.Config) -> bool:
+    return any(getattr(config.option, name, False) for name in _ASK_NOBODY)
+
+
+def _rules_on_all(config: pytest.Config, arguments: Arguments) -> bool:
+    if not arguments.files or _is_dry(config):
+        return False
+    in_part = _is_narrowed(config, arguments) or selects_part(config)
+    return bool(config.option.refusal_gate_partial) or not in_part
+
+
 def _is_narrowed(config: pytest.Config, arguments: Arguments) -> bool:
     if arguments.files:
         return any(names is not None for names in arguments.names.values())
@@ -220,18 +231,6 @@ def _is_narrowed(config: pytest.Config, arguments: Arguments) -> bool:
     return bool(getattr(config.option, "lf", False)) or any(
         "::" in argument for argument in arguments.others
     )
-
-
-def _baselines(config: pytest.Config, settings: Settings) -> Mapping[str, Baseline]:
-    spec = config.option.refusal_baseline
-    if spec is not None:
-        folder = config.invocation_params.dir
-        return read_baselines(at_home(spec), settings.policies, folder=folder)
-    if settings.regression:
-        raise SettingsError(
-            [f"{TABLE}.regression: needs an earlier report; name one with --refusal-baseline=PATH"]
-        )
-    return {}
 
 
 @contextmanager

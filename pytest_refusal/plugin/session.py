@@ -19,6 +19,7 @@ from pytest_refusal.escape import one_line
 from pytest_refusal.plugin.allure import add_gates_to_allure
 from pytest_refusal.plugin.arrivals import Arrivals
 from pytest_refusal.plugin.audit import write_requested
+from pytest_refusal.plugin.baselines import NEEDS_BASELINE
 from pytest_refusal.plugin.gate_reports import announce_gates
 from pytest_refusal.plugin.junit import add_suite_properties
 from pytest_refusal.plugin.provenance import command, commit, configuration
@@ -151,6 +152,10 @@ class RefusalSession:
             and (standing.complete or not self._arrivals.selected)
         ):
             yield "nothing was evaluated"
+        is_ruled = standing.why_not_ruled is None
+        if is_ruled and self._run.settings.regression and not self._run.baselines:
+            # What looked like a part before the run, such as `-k refusal`, was the whole.
+            yield NEEDS_BASELINE
         for policy in report.policies:
             failed = [o for o in policy.outcomes if o.trial.node_id in self._arrivals.failed]
             ceilings = self._run.settings.ceilings_of(policy.policy)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_refusal.plugin.given_paths import given_path
+from pytest_refusal.plugin.given_paths import at_home, given_path
 from pytest_refusal.report.history import check_history
 from pytest_refusal.report.writing import check_path
 from pytest_refusal.settings import Settings
@@ -61,6 +61,8 @@ def read_back(config: pytest.Config, settings: Settings) -> Mapping[str, Iterabl
     baselines = []
     if option.refusal_baseline is not None:
         baselines.append(given_path(config, option.refusal_baseline.partition("::")[0]))
+    elif settings.baseline is not None:
+        baselines.append(settings.base / at_home(settings.baseline.partition("::")[0]))
     recorded = [
         settings.base / name.removeprefix("recorded:")
         for name in settings.policies

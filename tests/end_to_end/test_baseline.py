@@ -129,3 +129,71 @@ def test_policies_of_one_run_are_compared_with_the_first(project) -> None:
     assert (pair["policy"], pair["against"]) == ("bot:leaks_one", "bot:good")
     assert pair["comparison"]["regressed"] == [["prompts.toml", "bad-2"]]
     assert "bot:leaks_one against bot:good: 1 regressed, 0 mended of 4" in ran.stdout
+
+
+LIMITED = """
+    corpus = "prompts.toml"
+    policy = "bot:leaks_one"
+    [tool.pytest-refusal.regression]
+    max_regressions = 0
+"""
+
+
+@pytest.mark.parametrize(
+    ("args", "passed", "failed"),
+    [
+        (("test_unit.py",), 1, 0),
+        (("-k", "unit"), 1, 0),
+        (("-m", "safe"), 2, 0),
+        (("prompts.toml::bad-2",), 0, 1),
+        (("--deselect=prompts.toml::bad-2[bot-leaks_one-x]", "prompts.toml::bad-1"), 1, 0),
+        (("--collect-only",), 0, 0),
+        (("-n", "2", "-k", "unit"), 1, 0),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
+)
+def test_limits_do_not_stop_a_run_of_a_part(project, args, passed: int, failed: int) -> None:
+    project.write_file("test_unit.py", "def test_unit(): pass\n")
+    project.settings(LIMITED)
+    ran = project.run(*args)
+    assert (ran.counts.get("passed", 0), ran.counts.get("failed", 0)) == (passed, failed)
+    assert ran.exit_status == (1 if failed else 0)
+
+
+@pytest.mark.parametrize("args", [(), ("prompts.toml",), ("-k", "1", "--refusal-gate-partial")])
+def test_limits_need_a_baseline_where_they_are_ruled_on(project, args) -> None:
+    project.settings(LIMITED)
+    ran = project.run(*args)
+    assert ran.exit_status == 4
+    assert "regression: needs an earlier report; name one with `baseline`" in ran.stderr
+
+
+def test_a_part_that_turns_out_to_be_the_whole_is_not_passed_without_a_baseline(project) -> None:
+    project.settings(LIMITED.replace("leaks_one", "good"))
+    ran = project.run("-k", "refusal")
+    assert ran.counts["passed"] == 4
+    assert ran.exit_status == 1
+    assert "regression: needs an earlier report" in ran.last_line
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["one-process", "xdist"])
+def test_the_table_names_the_baseline(project, baseline, monkeypatch, workers) -> None:
+    project.settings(LIMITED + 'baseline = "baseline.json::bot:good"\n')
+    project.write_file("sub/test_unit.py", "def test_unit(): pass\n")
+    monkeypatch.chdir("sub")
+    ran = project.run("--rootdir=..", "-c", "../pyproject.toml", *workers)
+    assert "worse than the baseline: max_regressions" in ran.last_line
+    # The option stands above the table.
+    ran = project.run("-c", "../pyproject.toml", "--refusal-baseline=none.json", *workers)
+    assert ran.exit_status == 4
+    assert "baseline none.json: No such file" in ran.stderr
+
+
+def test_a_baseline_of_the_table_must_be_there_for_the_whole_only(project, baseline) -> None:
+    project.settings(LIMITED + 'baseline = "gone.json"\n')
+    ran = project.run()
+    assert ran.exit_status == 4
+    assert "baseline gone.json: No such file" in ran.stderr
+    assert project.run("prompts.toml::bad-1").exit_status == 0
+    project.settings(LIMITED + 'baseline = "out.json"\n')
+    assert "out.json: is the baseline of this run" in project.run().stderr
