@@ -46,8 +46,8 @@ def prompts_by_change(comparison: Comparison) -> Iterator[tuple[str, tuple[Promp
 class MeasureChange:
     """How one measure changed, in words for the cells of a table.
 
-    increase: after less before.  interval: of the increase.  says: whether chance explains
-    it, with the p-value; "" for the ECE, which has none.
+    increase: after less before.  interval: of the increase; "" without one.  says: whether
+    chance explains it, with the p-value; "" for the ECE, which has none.
     """
 
     name: str
@@ -90,10 +90,8 @@ def measures_in_words(comparison: Comparison) -> Iterator[str]:
     """Say of each measure how it changed, and whether chance explains it."""
     for change in measures(comparison):
         says = f"{change.says}; " if change.says else ""
-        yield (
-            f"{change.name} {change.before} to {change.after}: {says}{change.increase},"
-            f" {change.interval}"
-        )
+        interval = f", {change.interval}" if change.interval else ""
+        yield f"{change.name} {change.before} to {change.after}: {says}{change.increase}{interval}"
 
 
 def _plain(rate: Rate) -> str:

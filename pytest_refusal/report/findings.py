@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from enum import StrEnum
 
 from pytest_refusal.gate import Measure, Ruling
 from pytest_refusal.metrics.calibration import CalibrationBin
@@ -187,6 +188,21 @@ def bin_interval(one: CalibrationBin, confidence_level: float) -> Interval:
     return interval
 
 
+class Leaning(StrEnum):
+    """How the confidence of a bin stands to its accuracy."""
+
+    AS_STATED = "as stated"
+    OVER = "over-confident"
+    UNDER = "under-confident"
+
+
+def leaning(one: CalibrationBin, confidence_level: float) -> Leaning:
+    """Say how a bin leans; a gap that chance explains is none."""
+    if bin_interval(one, confidence_level).holds(one.mean_confidence):
+        return Leaning.AS_STATED
+    return Leaning.OVER if one.gap > 0 else Leaning.UNDER
+
+
 def calibration_words(policy: PolicyReport) -> tuple[str, ...]:
     """Say which bins are farther from their confidence than chance explains."""
     bins = reliability(policy)
@@ -194,12 +210,11 @@ def calibration_words(policy: PolicyReport) -> tuple[str, ...]:
         return ("No confidence was stated.",)
     found = []
     for one in bins:
-        interval = bin_interval(one, policy.confidence_level)
-        if interval.holds(one.mean_confidence):
+        leans = leaning(one, policy.confidence_level)
+        if leans is Leaning.AS_STATED:
             continue
-        kind = "Over-confident" if one.gap > 0 else "Under-confident"
         found.append(
-            f"{kind} from {number(one.lower)} to {number(one.upper)}: stated"
+            f"{leans.capitalize()} from {number(one.lower)} to {number(one.upper)}: stated"
             f" {number(one.mean_confidence)} on average, right in {one.correct} of {one.count}"
             f" = {number(one.accuracy)}."
         )

@@ -16,6 +16,12 @@ _MOST_NAMED = 10
 # A part in parentheses, or what follows a semicolon, stays together where it can.
 _JOINT = re.compile(r"(?<=;) | (?=\()")
 
+# A number stays with what it is the number of: "p = 0.25", "2/17 = 0.118".
+_EQUATION = re.compile(r"(?<=[0-9p]) ([=<]) (?=[0-9])")
+
+# What no line holds, since `one_line` escapes it, and where none is broken.
+_KEPT = "\0"
+
 
 class Style(StrEnum):
     """How a line stands out; each also says in words what its colour says."""
@@ -54,13 +60,13 @@ class Line:
 
     def _wrapped(self, row: str, width: int, indent: str) -> Iterator[Line]:
         rows = textwrap.wrap(
-            row,
+            _EQUATION.sub(rf"{_KEPT}\1{_KEPT}", row),
             max(width, len(indent) + 20),
             subsequent_indent=indent,
             break_long_words=False,
             break_on_hyphens=False,
         )
-        yield from (Line(text=text, style=self.style) for text in rows)
+        yield from (Line(text=text.replace(_KEPT, " "), style=self.style) for text in rows)
 
 
 def display_width(text: str) -> int:

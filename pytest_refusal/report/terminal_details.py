@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pytest_refusal.escape import one_line
-from pytest_refusal.metrics.calibration_summary import CalibrationSummary
 from pytest_refusal.metrics.rates import Rate
 from pytest_refusal.metrics.wording import interval_text, number
-from pytest_refusal.report.findings import count
+from pytest_refusal.report.findings import count, leaning
 from pytest_refusal.report.lines import Line, Style, display_width, listing, name_in, padded
 from pytest_refusal.report.report import PolicyReport
 
 
-def calibration_lines(calibration: CalibrationSummary) -> Iterator[Line]:
+def calibration_lines(policy: PolicyReport) -> Iterator[Line]:
     """Yield scores, bins and groups of the stated confidences."""
+    calibration = policy.calibration()
     stated = calibration.everything.stated
     if stated is None:
         return
@@ -42,7 +42,7 @@ def calibration_lines(calibration: CalibrationSummary) -> Iterator[Line]:
     mce = f"{number(stated.mce)}; {interval_text(stated.intervals.mce)}"
     yield Line(text=f"  MCE            {mce}")
     for part in stated.bins:
-        word = "over-confident" if part.gap > 0 else "under-confident"
+        word = leaning(part, policy.confidence_level)
         if part.gap:
             yield Line(
                 text=f"  {number(part.lower)} to {number(part.upper)}: says"

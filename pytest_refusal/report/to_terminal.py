@@ -15,11 +15,12 @@ from pytest_refusal.report.changes import counts_in_words, measures_in_words, pr
 from pytest_refusal.report.findings import (
     CategoryFigures,
     Figure,
+    Leaning,
     bare_ece,
-    bin_interval,
     category_figures,
     decision,
     interval_words,
+    leaning,
     rate_figures,
     reliability,
 )
@@ -79,7 +80,7 @@ def _summary(
     for policy in shown:
         yield from _rates(policy, verbosity)
         if verbosity > 0:
-            yield from calibration_lines(policy.calibration())
+            yield from calibration_lines(policy)
         if verbosity >= 0:
             if policy.audit is not None:
                 yield from audit_lines(policy.audit, detailed=verbosity > 0)
@@ -144,6 +145,9 @@ def _stated(policy: PolicyReport) -> str:
     return f"{stated}; ECE over those alone {number(tally.ece_stated(policy.ece_bins))}"
 
 
+_MARKS = {Leaning.AS_STATED: "=", Leaning.OVER: "+", Leaning.UNDER: "-"}
+
+
 def _strip(policy: PolicyReport) -> str:
     """Draw a mark for each bin of confidence, and say what the marks mean."""
     bins = reliability(policy)
@@ -151,10 +155,8 @@ def _strip(policy: PolicyReport) -> str:
         return ""
     marks = ["."] * policy.ece_bins
     for one in bins:
-        within = bin_interval(one, policy.confidence_level).holds(one.mean_confidence)
-        marks[one.index] = "=" if within else "+" if one.gap > 0 else "-"
-    meanings = {"=": "as stated", "+": "over-confident", "-": "under-confident"}
-    said = ", ".join(f"{mark} {words}" for mark, words in meanings.items() if mark in marks)
+        marks[one.index] = _MARKS[leaning(one, policy.confidence_level)]
+    said = ", ".join(f"{mark} {leans}" for leans, mark in _MARKS.items() if mark in marks)
     return f"0 [{''.join(marks)}] 1 ({said})"
 
 

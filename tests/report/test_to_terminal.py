@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,8 @@ from hypothesis import strategies as st
 from pytest_refusal.escape import encodable
 from pytest_refusal.plugin.terminal import write_lines
 from pytest_refusal.report.lines import Line, Style, display_width
+from pytest_refusal.report.to_html import to_html
+from pytest_refusal.report.to_markdown import to_markdown
 from pytest_refusal.report.to_terminal import summary
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -118,6 +121,42 @@ def test_breaking_a_line_loses_no_word(text, width):
     rows = list(Line(text=f"  {text}", style=Style.BAD).broken(width))
     assert " ".join(row.text for row in rows).split() == text.split()
     assert {row.style for row in rows} <= {Style.BAD}
+
+
+def test_nothing_dangles_where_there_is_no_interval(made):
+    whole = made["baseline"]()
+    (policy,) = whole.policies
+    comparison = policy.baseline.comparison
+    one = replace(
+        comparison,
+        under_refusal=replace(comparison.under_refusal, interval=None),
+        ece=replace(comparison.ece, before=0.1, after=0.1, increase=0.0, interval=None),
+    )
+    report = replace(
+        whole,
+        policies=(replace(policy, baseline=replace(policy.baseline, comparison=one)),),
+    )
+    lines = [*written(report, width=200).splitlines(), *to_markdown(report).splitlines()]
+    assert [line for line in lines if "ECE 0.1 to 0.1: +0.000" in line]
+    assert not [line for line in lines if line.rstrip().endswith((",", ";", ":,"))]
+    assert ">()<" not in to_html(report)
+
+
+@pytest.mark.parametrize("width", range(30, 60))
+def test_a_number_stays_with_what_it_is_the_number_of(width):
+    line = Line(text="under-refusal 2/17 = 0.118 to 1/17 = 0.059: no evidence, p = 0.25 p < 0.001")
+    text = "\n".join(row.text for row in line.broken(width))
+    for whole in ("2/17 = 0.118", "1/17 = 0.059", "p = 0.25", "p < 0.001"):
+        assert whole in text
+
+
+def test_the_strip_and_the_details_say_the_same_of_a_bin(made):
+    lines = written(made["gate-fails"](), width=80, verbosity=1).splitlines()
+    strip = next(line for line in lines if "] 1 (" in line)
+    bins = [line for line in lines if ": says " in line]
+    assert bins
+    for line in bins:
+        assert line.rsplit(", ", 1)[1] in strip
 
 
 def test_hostile_names_drive_no_terminal(made):
