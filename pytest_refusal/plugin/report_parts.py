@@ -21,12 +21,22 @@ OUTCOME = "refusal_outcome"
 
 
 def rerun_command(config: pytest.Config, node_id: str, policy: str) -> str:
-    """Return the command that runs one test again."""
-    words = ["pytest", node_id, f"--refusal-policy={visible(policy)}"]
-    samples = config.option.refusal_samples
-    if samples is not None:
-        words.append(f"--refusal-samples={samples}")
-    return " ".join(map(shlex.quote, words))
+    """Return the command that runs one test again, to the same outcome.
+
+    A run that replays must not ask a model when it is repeated, nor one that redacts tell all.
+    """
+    option = config.option
+    words = ["pytest"]
+    words += ["-c", option.inifilename] if option.inifilename else []
+    words += [f"--rootdir={option.rootdir}"] if option.rootdir else []
+    words += [node_id, f"--refusal-policy={policy}"]
+    words += [
+        f"--refusal-{name.replace('_', '-')}={value}"
+        for name in ("classifier", "samples", "record", "record_mode")
+        if (value := getattr(option, f"refusal_{name}")) is not None
+    ]
+    words += ["--refusal-redact"] * option.refusal_redact
+    return " ".join(shlex.quote(visible(str(word))) for word in words)
 
 
 def make_sections_safe(report: pytest.TestReport, run: Run) -> None:
