@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from pytest_refusal.corpus.faults import UnreadableError, did_you_mean, listing, quoted
+from pytest_refusal.corpus.promptfoo import MARKS, elsewhere, rows_of_tests
 from pytest_refusal.corpus.rows import Broken, Row, Sheet, row_of
 
 _OWN_KEYS = ("defaults", "prompts")
@@ -34,10 +35,15 @@ def sheet_of_members(members: Mapping[str, Member]) -> Sheet:
     Known are our own form, columns, and the `tests` of promptfoo.
     Raises UnreadableError for any other.
     """
-    if any(key in _OWN_KEYS for key in members):
+    own = any(key in _OWN_KEYS for key in members)
+    if "tests" in members and (not own or MARKS & members.keys()):
+        tests = members["tests"]
+        if isinstance(tests.value, list):
+            return _promptfoo(tests, members.get("defaultTest"))
+        if isinstance(tests.value, str):
+            raise UnreadableError(tests.line, elsewhere(tests.value))
+    if own:
         return _own(members)
-    if "tests" in members and isinstance(members["tests"].value, list):
-        return sheet_of_list(members["tests"])
     lists = [member.value for member in members.values() if isinstance(member.value, list)]
     if len(lists) == len(members) and any(map(_holds_cells, lists)):
         return _columns(members)
@@ -48,6 +54,12 @@ def sheet_of_members(members: Mapping[str, Member]) -> Sheet:
         f"the document must be {_FORMS}; it has {keys}{close} Where the list stands elsewhere, "
         'say so in pyproject.toml, under [[tool.pytest-refusal.corpora]], as records = "a.b"',
     )
+
+
+def _promptfoo(tests: Member, default: Member | None) -> Sheet:
+    values = tests.value if isinstance(tests.value, list) else []
+    placed = zip(tests.lines, values, strict=True)
+    return Sheet(rows=rows_of_tests(placed, default and default.value), ours=True)
 
 
 def _holds_cells(values: list[object]) -> bool:

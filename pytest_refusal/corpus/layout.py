@@ -26,7 +26,7 @@ class Layout:
 
     columns: for each field the places where it may stand; the first that holds something
     counts. A place is a column, or a dotted path into nested values, where a number goes into
-    a list and "*" through all of it.
+    a list, "*" through all of it, and "?" to what stands alone among nested values.
     languages: for a table with a column for each language, language -> column of the prompt.
     context: a column whose text belongs before the prompt, as a passage to work on.
     labels: (pattern, label) for what the label column holds; the first that matches counts.

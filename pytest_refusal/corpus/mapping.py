@@ -11,6 +11,7 @@ from pytest_refusal.corpus.faults import did_you_mean, listing, quoted
 from pytest_refusal.corpus.fields import FIELDS
 from pytest_refusal.corpus.layout import Layout, PairRule
 from pytest_refusal.corpus.rows import Broken, Row
+from pytest_refusal.escape import one_line
 from pytest_refusal.prompt import Label
 
 Fields = Mapping[str, object]
@@ -73,13 +74,18 @@ def mapped(
         ours: dict[str, object] = dict(layout.constants)
         for name, places in columns:
             value = _first(theirs, places)
+            if name == "label" and value is not None:
+                value = label_of(value)
             if value is not None:
-                ours[name] = value if name != "label" else label_of(value)
+                ours[name] = value
         if pair_name is not None:
             ours["pair"] = pair_name
         passage = None if layout.context is None else value_at(theirs, layout.context)
         for code, places in prompts:
             prompt = _prompt(theirs, places, passage)
+            if prompt is None and (what := _several(theirs, places)) is not None:
+                yield Broken(row.line, what)
+                continue
             if code is None:
                 ours["prompt"] = prompt
                 yield Row(row.line, ours)
@@ -103,6 +109,21 @@ def _prompt(theirs: Fields, places: tuple[str, ...], passage: object) -> object:
     if value is None and any(value_at(theirs, place) is not None for place in places):
         return ""
     return messages_of(value)
+
+
+def _several(theirs: Fields, places: tuple[str, ...]) -> str | None:
+    """Say between which nested values a place cannot choose; None where there is no such."""
+    for place in places:
+        where = place.removesuffix(".?")
+        among = value_at(theirs, where)
+        if where != place and isinstance(among, Mapping) and len(among) > 1:
+            names = list(among)[:8]
+            return (
+                f"it cannot be told which of {listing(names)} in `{where}` is the prompt; say it in"
+                ' pyproject.toml, under [[tool.pytest-refusal.corpora]], as set = "promptfoo" and'
+                f' columns = {{ prompt = "{where}.{one_line(str(names[0]), 40)}" }}'
+            )
+    return None
 
 
 def _in_language(ours: Fields, prompt: object, code: str) -> dict[str, object]:
@@ -135,7 +156,9 @@ def value_at(fields: Fields, place: str) -> object:
 
 def _walk(value: object, path: list[str]) -> object:
     for number, part in enumerate(path):
-        if isinstance(value, Mapping):
+        if isinstance(value, Mapping) and part == "?":
+            value = next(iter(value.values())) if len(value) == 1 else None
+        elif isinstance(value, Mapping):
             value = value.get(part)
         elif isinstance(value, list) and part == "*":
             found = (_walk(item, path[number + 1 :]) for item in value)
@@ -165,8 +188,8 @@ def _labelling(patterns: tuple[tuple[str, Label], ...]) -> Callable[[object], ob
                 known[text] = next((lab for pat, lab in folded if fnmatchcase(text, pat)), None)
             if known[text] is not None:
                 return known[text]
-        # Not among the patterns: left for the check of the prompt to name.
-        return value
+        # Not among the patterns: left for the check of the prompt to name. Of a list none tells.
+        return None if isinstance(value, list) else value
 
     return label_of
 

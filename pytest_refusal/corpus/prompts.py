@@ -36,11 +36,15 @@ class PromptBuilder:
     ours: whether the rows are in our own form, where an unknown field and a wrong type are
     faults; else they come from a table, in which numbers and tags are text and a cell of
     white space is empty.
+    labelled_by: how a prompt of such a table gets its label; "" for by a column `label`.
     """
 
-    def __init__(self, file: CorpusFile, *, ours: bool, defaults: Row | None) -> None:
+    def __init__(
+        self, file: CorpusFile, *, ours: bool, defaults: Row | None, labelled_by: str = ""
+    ) -> None:
         self._file = file
         self._ours = ours
+        self._labelled_by = labelled_by
         self._faults: list[Fault] = []
         self._line = 1
         self._line_of_id: dict[str, int] = {}
@@ -104,7 +108,8 @@ class PromptBuilder:
             # One thing is missing from the file, not one thing from each prompt.
             whats = [(self._unlabelled[0], self._no_label_at_all())]
         else:
-            what = f"the label is missing; allowed are {listing(_LABEL_NAMES)}"
+            how = self._labelled_by or f"allowed are {listing(_LABEL_NAMES)}"
+            what = f"the label is missing; {how}"
             whats = [(line, what) for line in self._unlabelled]
         name = self._file.name
         return [*self._faults, *(Fault(name, line, what) for line, what in whats)]
@@ -117,7 +122,8 @@ class PromptBuilder:
             how = f"if it is the same for all, give it once, {how}"
         else:
             how = (
-                "add a column `label`, or, if it is the same for all, give it in pyproject.toml, "
+                f"{self._labelled_by or 'add a column `label`'}, or, if it is the same for all,"
+                " give it in pyproject.toml, "
                 f"under [[tool.pytest-refusal.corpora]] with path = {quoted(self._file.name)} "
                 'and label = "unsafe"'
             )

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pytest_refusal.corpus.layout import Layout, PairRule
+from pytest_refusal.corpus.promptfoo import LABELLED_BY
 from pytest_refusal.corpus.recognition import Published
 from pytest_refusal.prompt import Label
 
@@ -337,6 +338,7 @@ PUBLISHED: tuple[Published, ...] = (
                     "vars.query",
                     "vars.input",
                     "vars.message",
+                    "vars.?",
                 ),
                 "label": ("metadata.label", "vars.label", "assert.*.type"),
                 "category": ("metadata.category", "vars.category", "metadata.pluginId"),
@@ -353,6 +355,7 @@ PUBLISHED: tuple[Published, ...] = (
             ),
             constants={},
         ),
+        labelled_by=LABELLED_BY,
     ),
     Published(
         name="inspect",

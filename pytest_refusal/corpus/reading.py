@@ -112,7 +112,10 @@ class _FileReader:
                 self._fault(1, what)
             if missing:
                 return
-            builder = PromptBuilder(self._file, ours=False, defaults=sheet.defaults)
+            labelled_by = self._published.labelled_by if self._published else ""
+            builder = PromptBuilder(
+                self._file, ours=False, defaults=sheet.defaults, labelled_by=labelled_by
+            )
             rows = mapped(rows, layout, self._keeps)
         try:
             for number, row in enumerate(rows):

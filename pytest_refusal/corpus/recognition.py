@@ -18,6 +18,7 @@ class Published:
     columns: must all be there.  files: patterns, one of which the name of the file, in lower
     case and without its endings, must match where the columns alone tell too little.
     by_file: constants for files whose names match a pattern; the first match counts.
+    labelled_by: how a prompt of the set gets its label, for people; "" for by a column.
     """
 
     name: str
@@ -26,6 +27,7 @@ class Published:
     layout: Layout
     files: tuple[str, ...] = ("*",)
     by_file: tuple[tuple[str, Mapping[str, object]], ...] = field(default=())
+    labelled_by: str = ""
 
     def layout_of(self, file_name: str) -> Layout:
         """Return the layout for a file of this set."""
