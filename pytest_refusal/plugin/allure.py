@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import time
 import uuid
+from collections.abc import Collection
 
 import pytest
 
@@ -15,13 +16,15 @@ from pytest_refusal.plugin.gate_reports import GATE, GateCase, gate_cases
 from pytest_refusal.report.report import Report
 
 
-def add_gates_to_allure(config: pytest.Config, report: Report) -> None:
+def add_gates_to_allure(
+    config: pytest.Config, report: Report, xfailed: Collection[str] = ()
+) -> None:
     """Write every ruling as a result of Allure's; nothing where it writes none."""
     if not config.getoption("allure_report_dir", None):
         return
     from allure_commons import plugin_manager
 
-    for case in gate_cases(report):
+    for case in gate_cases(report, xfailed):
         plugin_manager.hook.report_result(result=_result(case))
 
 
@@ -38,7 +41,7 @@ def _result(case: GateCase) -> object:
         testCaseId=known_by,
         historyId=known_by,
         status="passed" if case.held else "failed",
-        statusDetails=StatusDetails(message=case.text, trace=case.text),
+        statusDetails=StatusDetails(message=case.text, trace=case.evidence),
         parameters=[Parameter(name=name, value=str(value)) for name, value in case.properties],
         labels=[Label(name="suite", value=GATE), Label(name="framework", value="pytest")],
         start=moment,

@@ -12,7 +12,7 @@ from pytest_refusal.corpus.sources import CorpusFile
 from pytest_refusal.escape import one_line, visible
 from pytest_refusal.outcome import Trial
 from pytest_refusal.plugin.asking import SKIP_TAG
-from pytest_refusal.plugin.item import PromptItem
+from pytest_refusal.plugin.item import IN_PART, PromptItem
 from pytest_refusal.plugin.node_ids import file_node_id, item_name, slug, unique_slugs
 from pytest_refusal.plugin.run import RUN, CorpusPart, Run
 from pytest_refusal.prompt import Prompt
@@ -66,6 +66,12 @@ class CorpusCollection:
         if isinstance(collector, pytest.Session) and report.passed:
             report.result = [*report.result, *self._corpora(collector)]
         return report
+
+    @pytest.hookimpl
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Note whether prompts were left out; a worker of xdist, too, collects all of them."""
+        left = {item.nodeid for item in session.items if isinstance(item, PromptItem)}
+        session.stash[IN_PART] = len(left) < len(self._run.trials)
 
     def _corpora(self, session: pytest.Session) -> Iterator[Corpus]:
         for part in self._run.parts if self._run.as_items else ():

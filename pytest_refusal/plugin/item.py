@@ -30,6 +30,9 @@ from pytest_refusal.settings import WithinCeilings
 
 _XFAIL = pytest.xfail.Exception
 
+#: In the stash of the session: whether it runs a part of its prompts.
+IN_PART = pytest.StashKey[bool]()
+
 
 class MisjudgedError(Failed):
     """The policy did the opposite of what the label says."""
@@ -103,16 +106,19 @@ class PromptItem(pytest.Item):
         if not isinstance(outcome, Evaluated) or outcome.correct:
             return
         settings = self._run.settings
-        if settings.within_ceilings is WithinCeilings.XFAIL and not self._runs_xfail():
+        if settings.within_ceilings is WithinCeilings.XFAIL and self._may_xfail():
             prompt = self.trial.prompt
             ceilings = settings.ceilings_of(self.trial.policy)
             if covers(ceilings, prompt.label, prompt.category):
                 raise _XFAIL(headline(outcome))
         raise MisjudgedError(headline(outcome), pytrace=False)
 
-    def _runs_xfail(self) -> bool:
+    def _may_xfail(self) -> bool:
+        # No ceiling is ruled on in a part, so none could carry the failure.
+        if self.session.stash.get(IN_PART, False) and not self._run.gate_partial:
+            return False
         # The option belongs to a plugin that may be absent.
-        return bool(getattr(self.config.option, "runxfail", False))
+        return not getattr(self.config.option, "runxfail", False)
 
     def reportinfo(self) -> tuple[os.PathLike[str] | str, int | None, str]:
         """Point to the line of the corpus where the prompt begins."""

@@ -16,6 +16,7 @@ import pytest
 from pytest_refusal import __version__
 from pytest_refusal.errors import ReportError
 from pytest_refusal.escape import one_line
+from pytest_refusal.outcome import Evaluated
 from pytest_refusal.plugin.allure import add_gates_to_allure
 from pytest_refusal.plugin.arrivals import Arrivals
 from pytest_refusal.plugin.audit import write_requested
@@ -85,8 +86,9 @@ class RefusalSession:
         report = replace(report, reasons=tuple(reasons))
         reasons += self._append_history(report)
         self.report = report = replace(report, history=self._history)
-        announce_gates(self._config, report)
-        add_gates_to_allure(self._config, report)
+        xfailed = self._xfailed()
+        announce_gates(self._config, report, xfailed)
+        add_gates_to_allure(self._config, report, xfailed)
         add_suite_properties(self._config, report)
         reasons += [one for path in self._run.report_paths for one in self._write(path)]
         self.reasons = tuple(reasons)
@@ -176,6 +178,18 @@ class RefusalSession:
         ):
             told = self._ended or session.shouldfail or "no test accounts for exit status 1"
             yield f"failed by others: {one_line(str(told), 200)}"
+
+    def _xfailed(self) -> frozenset[str]:
+        """Return the misjudged prompts that were not reported as failures."""
+        if not self._run.as_items:
+            return frozenset()
+        arrivals = self._arrivals
+        wrong = (
+            key
+            for key, outcome in arrivals.outcomes.items()
+            if isinstance(outcome, Evaluated) and not outcome.correct
+        )
+        return frozenset(wrong) - arrivals.failed
 
     def _append_history(self, report: Report) -> Iterable[str]:
         path = self._run.history_path
