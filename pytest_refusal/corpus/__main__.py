@@ -10,9 +10,10 @@ from itertools import groupby
 from pathlib import Path
 
 from pytest_refusal.command_line import run_command
-from pytest_refusal.corpus.checking import Finding, Summary, findings, summarise
+from pytest_refusal.corpus.checking import Finding, FindingKind, Summary, findings, summarise
 from pytest_refusal.corpus.faults import fault_lines, quoted
 from pytest_refusal.corpus.loading import Loaded, load, read_all
+from pytest_refusal.corpus.reading import FileReading
 from pytest_refusal.corpus.sources import CorpusFile, corpus_file, find_corpora
 from pytest_refusal.corpus.tables import CorpusTable, parse_corpus_tables
 from pytest_refusal.corpus.to_jsonl import to_jsonl
@@ -57,11 +58,18 @@ def _check(files: Sequence[CorpusFile], *, strict: bool) -> int:
         known = f", read as {reading.published}" if reading.published else ""
         _print([f"{one_line(reading.corpus)}: {_number(len(reading.prompts), 'prompt')}{known}"])
     _print(["", *_summary_lines(summarise(prompts))])
-    to_look_at = findings(prompts)
+    to_look_at = [*findings(prompts), *_misspelt(readings)]
     _print(_finding_lines(to_look_at))
     if faults:
         _print(["", f"{_number(len(faults), 'fault')}:", *fault_lines(faults)])
     return int(bool(faults) or (strict and bool(to_look_at)))
+
+
+def _misspelt(readings: Sequence[FileReading]) -> Iterator[Finding]:
+    for reading in readings:
+        for column, name in reading.misspelt.items():
+            what = f"the column {quoted(column)} is not read; did you mean {quoted(name)}?"
+            yield Finding(kind=FindingKind.COLUMN, where=one_line(reading.corpus), what=what)
 
 
 def _convert(files: Sequence[CorpusFile], output: Path) -> int:

@@ -38,6 +38,7 @@ class FindingKind(StrEnum):
     INVISIBLE = "invisible characters"
     CATEGORY = "similar categories"
     PAIR = "incomplete pair"
+    COLUMN = "misspelt column"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,7 @@ from pytest_refusal.corpus.sampling import sampled
 from pytest_refusal.corpus.sources import CorpusFile, find_corpora
 from pytest_refusal.corpus.tables import CorpusTable
 from pytest_refusal.corpus.transform import variants
-from pytest_refusal.corpus.validation import Note, clashes, compare
+from pytest_refusal.corpus.validation import Note, clashes, compare, misspelt_note
 from pytest_refusal.errors import CorpusError
 from pytest_refusal.prompt import Prompt
 
@@ -44,6 +44,11 @@ def load(files: Iterable[CorpusFile]) -> Loaded:
         faults += clashes(prompts)
     if faults:
         raise CorpusError(fault_lines(faults))
+    notes += tuple(
+        misspelt_note(reading.corpus, column, name, len(reading.prompts))
+        for reading in readings
+        for column, name in reading.misspelt.items()
+    )
     return Loaded(prompts=tuple(prompts), notes=notes, readings=readings)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from difflib import get_close_matches
 from fnmatch import fnmatchcase
 
 from pytest_refusal.corpus.conversation import messages_of
@@ -15,6 +16,11 @@ from pytest_refusal.escape import one_line
 from pytest_refusal.prompt import Label
 
 Fields = Mapping[str, object]
+
+_LONGEST_NAME = 40
+
+#: What sets the cells of a table apart, where it is no comma.
+_OTHER_DELIMITERS = {";": ";", "\t": "\\t", "|": "|"}
 
 
 def own_layout(columns: tuple[str, ...]) -> Layout:
@@ -38,12 +44,39 @@ def missing_columns(layout: Layout, columns: tuple[str, ...]) -> list[str]:
         if not any(place in header or place.split(".")[0] in header for place in places):
             named = f": {listing(places)} is none of them" if places else ""
             close = did_you_mean(places[0], columns) if places else _misspelt(name, columns)
-            faults.append(
-                f"the table has no column for the {name}{named}; its columns are "
-                f"{listing(columns)}{close or '.'} Columns are mapped in pyproject.toml, under "
-                "[[tool.pytest-refusal.corpora]]"
-            )
+            told = f"the table has no column for the {name}{named}; its columns are"
+            under = "in pyproject.toml, under [[tool.pytest-refusal.corpora]]"
+            if sign := _delimiter_in(columns):
+                return [
+                    f"{told} {listing(columns)}. Where its cells are set apart by another sign, say"
+                    f' so {under}, as delimiter = "{sign}"'
+                ]
+            faults.append(f"{told} {listing(columns)}{close or '.'} Columns are mapped {under}")
     return faults
+
+
+def _delimiter_in(columns: tuple[str, ...]) -> str | None:
+    """Find what probably sets cells apart where the whole header is one cell."""
+    if len(columns) != 1:
+        return None
+    return next((shown for sign, shown in _OTHER_DELIMITERS.items() if sign in columns[0]), None)
+
+
+def misspelt_columns(layout: Layout, columns: tuple[str, ...]) -> dict[str, str]:
+    """Find columns that nobody reads and that are named nearly as a field that is missing.
+
+    columns: those of the table.  Returns the field by the column.
+    """
+    read = {place for places in layout.columns.values() for place in places}
+    absent = [name for name in FIELDS if name not in {*layout.columns, *layout.constants}]
+    found = {}
+    for column in columns:
+        # Short words are near to one another by chance: "ids" is no "id".
+        if column in read or not 4 <= len(column) <= _LONGEST_NAME:
+            continue
+        if close := get_close_matches(column.casefold(), absent, n=1, cutoff=0.8):
+            found[column] = close[0]
+    return found
 
 
 def _misspelt(name: str, columns: tuple[str, ...]) -> str:

@@ -77,7 +77,7 @@ def _records(reader: _csv.Reader) -> Iterator[tuple[int, list[str]]]:
         yield from batch
         if problem is not None:
             raise UnreadableError(
-                begins, f"the row cannot be read: {_in_words(problem)}"
+                begins, f"the row cannot be read: {_in_words(problem, begins)}"
             ) from problem
 
 
@@ -91,10 +91,15 @@ def _large_cells() -> Iterator[None]:
         csv.field_size_limit(before)
 
 
-def _in_words(error: csv.Error) -> str:
+def _in_words(error: csv.Error, line: int) -> str:
     text = str(error)
     if text == "unexpected end of data":
         return "a double quote opens here and is never closed"
+    if "expected after" in text and line == 1:
+        return (
+            "text follows a closing quote; where cells are set apart by another sign, say so in"
+            ' pyproject.toml, under [[tool.pytest-refusal.corpora]], as delimiter = ";"'
+        )
     if "expected after" in text:
         return "text follows a closing quote; write a double quote inside a cell twice"
     if "field larger than" in text:

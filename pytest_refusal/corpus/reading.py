@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from itertools import chain
 from pathlib import Path
@@ -15,7 +15,13 @@ from pytest_refusal.corpus.decoding import Source
 from pytest_refusal.corpus.faults import Fault, UnreadableError, listing, quoted
 from pytest_refusal.corpus.formats import format_of, reader_of
 from pytest_refusal.corpus.layout import Layout
-from pytest_refusal.corpus.mapping import mapped, missing_columns, own_layout, value_at
+from pytest_refusal.corpus.mapping import (
+    mapped,
+    missing_columns,
+    misspelt_columns,
+    own_layout,
+    value_at,
+)
 from pytest_refusal.corpus.prompts import PromptBuilder
 from pytest_refusal.corpus.published import PUBLISHED
 from pytest_refusal.corpus.recognition import Published, recognise
@@ -40,6 +46,7 @@ class FileReading:
     published: the title of the set that it was taken for, "" for none.
     columns: the columns of the prompt, () for our own form.
     sha256: of the file as it was when it was read; None for what is no file.
+    misspelt: columns that were not read, and the field that each was probably meant for.
     """
 
     corpus: str
@@ -48,6 +55,7 @@ class FileReading:
     published: str = ""
     columns: tuple[str, ...] = ()
     sha256: str | None = None
+    misspelt: Mapping[str, str] = field(default_factory=dict)
 
 
 class _FileReader:
@@ -61,6 +69,7 @@ class _FileReader:
         self._published: Published | None = None
         self._columns: tuple[str, ...] = ()
         self._seen: tuple[str, ...] = ()
+        self._misspelt: Mapping[str, str] = {}
 
     def read(self) -> FileReading:
         try:
@@ -80,6 +89,7 @@ class _FileReader:
             published=self._published.title if self._published else "",
             columns=self._columns,
             sha256=None if self._file.is_hosted else sha256_of(self._file.path),
+            misspelt=self._misspelt,
         )
 
     def _read_file(self) -> None:
@@ -113,6 +123,11 @@ class _FileReader:
             if missing:
                 return
             labelled_by = self._published.labelled_by if self._published else ""
+            if self._published is None:
+                self._misspelt = misspelt_columns(layout, seen)
+                labelled_by = next(
+                    (_meant(c) for c, f in self._misspelt.items() if f == "label"), ""
+                )
             builder = PromptBuilder(
                 self._file, ours=False, defaults=sheet.defaults, labelled_by=labelled_by
             )
@@ -199,6 +214,10 @@ def sha256_of(path: Path) -> str | None:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError:
         return None
+
+
+def _meant(column: str) -> str:
+    return f'did you mean "label" by the column {quoted(column)}? Rename it'
 
 
 def _word(value: object) -> str:

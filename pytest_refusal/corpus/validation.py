@@ -28,6 +28,7 @@ class NoteKind(StrEnum):
 
     REPEATED = "repeated"
     ONE_LABEL = "one_label"
+    MISSPELT = "misspelt"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,6 +133,14 @@ def _one_label(prompts: Iterable[Prompt]) -> list[Note]:
         text = f"corpora with one label only: {', '.join(parts[:NAMED])}{more}"
     count = sum(counts[entry] for entry in single.items())
     return [Note(kind=NoteKind.ONE_LABEL, text=text, count=count, corpora=tuple(single))]
+
+
+def misspelt_note(corpus: str, column: str, name: str, count: int) -> Note:
+    """Say that a column was not read, and which field it was probably meant for."""
+    text = (
+        f"{one_line(corpus)}: the column {quoted(column)} is not read; did you mean {quoted(name)}?"
+    )
+    return Note(kind=NoteKind.MISSPELT, text=text, count=count, corpora=(corpus,))
 
 
 def _where(prompt: Prompt) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_refusal.corpus.formats import format_of
+from pytest_refusal.corpus.formats import SUFFIXES, format_of
 from pytest_refusal.corpus.sources import CorpusFile, bundled_folder, corpus_file
 from pytest_refusal.plugin.node_ids import file_node_id
 from pytest_refusal.plugin.typed_options import typed_options
@@ -19,6 +19,9 @@ NOTHING_ASKED = (
     "no corpus is among the arguments, and no test takes refusal_prompt or refusal_case, so nothing"
     " would be asked; name a corpus file, a folder that holds a configured one, or no path at all"
 )
+
+# Files that hold prompts now and then, that nothing of ours reads and no test is written in.
+_NO_CORPORA = frozenset({".xlsx", ".xls", ".ods", ".docx", ".pdf", ".html", ".xml", ".md", ".db"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,11 +97,17 @@ def absent_paths(
     known = [file.name for file in configured]
     here = config.invocation_params.dir
     places = [argument.partition("::")[0] for argument in arguments.others]
-    return [
-        f"{place}: no such file or folder{closest(place, known)}"
-        for place in dict.fromkeys(places)
-        if not config.option.pyargs and not (here / place).exists()
-    ]
+    faults = []
+    for place in dict.fromkeys(places):
+        path = here / place
+        if not config.option.pyargs and not path.exists():
+            faults.append(f"{place}: no such file or folder{closest(place, known)}")
+        elif path.suffix.casefold() in _NO_CORPORA and path.is_file():
+            faults.append(
+                f"{place}: files of this kind are not read as a corpus;"
+                f" their names end in {', '.join((*SUFFIXES, '.txt'))}"
+            )
+    return faults
 
 
 def typed_policy(config: pytest.Config) -> bool:

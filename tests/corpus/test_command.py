@@ -66,6 +66,15 @@ def test_check_shows_what_to_look_at(write: Write, capsys: pytest.CaptureFixture
     assert 'class-2" is nearly' not in out
 
 
+def test_check_names_a_misspelt_column(write: Write, capsys: pytest.CaptureFixture[str]) -> None:
+    write("c.csv", "prompt,label,categroy\nHi,safe,chat\n")
+    assert main(["check", "--strict", "c.csv"]) == 1
+    assert (
+        'misspelt column (1):\n  c.csv the column "categroy" is not read; did you mean "category"?'
+        in capsys.readouterr().out
+    )
+
+
 def test_check_lists_faults(write: Write, capsys: pytest.CaptureFixture[str]) -> None:
     write("c.csv", "prompt,label\nHi,safe\nhi!,unsafe\n,safe\n")
     assert main(["check", "c.csv"]) == 1

@@ -12,9 +12,11 @@ from hypothesis import strategies as st
 
 from pytest_refusal.corpus.decoding import Source
 from pytest_refusal.corpus.faults import UnreadableError
-from pytest_refusal.corpus.loading import load_corpus
+from pytest_refusal.corpus.loading import load, load_corpus
 from pytest_refusal.corpus.read_table import read_csv
 from pytest_refusal.corpus.rows import Dialect, Row
+from pytest_refusal.corpus.sources import corpus_file
+from pytest_refusal.corpus.validation import NoteKind
 from pytest_refusal.prompt import Label
 
 Write = Callable[[str, str | bytes], Path]
@@ -49,6 +51,15 @@ def test_other_columns_are_left_alone_and_empty_cells_are_none(write: Write) -> 
     )
     assert first.category == "uncategorised"
     assert second.label is Label.UNSAFE
+
+
+def test_a_column_that_is_nearly_a_field_is_named(write: Write) -> None:
+    text = "prompt,label,categroy,score,ids,severity,severty\nx,safe,chat,1,2,3,4\n"
+    loaded = load([corpus_file(write("c.csv", text), base=Path.cwd())])
+    notes = [str(note) for note in loaded.notes if note.kind is NoteKind.MISSPELT]
+    assert [note.split(": ", 1)[1] for note in notes] == [
+        'the column "categroy" is not read; did you mean "category"?'
+    ]
 
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
@@ -102,6 +113,40 @@ def test_cells_may_be_large_and_hold_nul(write: Write) -> None:
                 )
             ],
             id="no-prompt-column",
+        ),
+        pytest.param(
+            "prompt,lable\nx,safe\n",
+            [
+                (
+                    '2: no prompt of this file has a label, "safe" or "unsafe"; did you mean '
+                    '"label" by the column "lable"? Rename it, or, if it is the same for all, give '
+                    "it in pyproject.toml, under [[tool.pytest-refusal.corpora]] with path = "
+                    '"c.csv" and label = "unsafe"'
+                )
+            ],
+            id="misspelt-label",
+        ),
+        pytest.param(
+            "prompt;label\nx;safe\n",
+            [
+                (
+                    '1: the table has no column for the prompt; its columns are "prompt;label".'
+                    " Where its cells are set apart by another sign, say so in pyproject.toml,"
+                    ' under [[tool.pytest-refusal.corpora]], as delimiter = ";"'
+                )
+            ],
+            id="semicolons",
+        ),
+        pytest.param(
+            '"prompt";"label"\n"x";"safe"\n',
+            [
+                (
+                    "1: the row cannot be read: text follows a closing quote; where cells are set"
+                    " apart by another sign, say so in pyproject.toml, under"
+                    ' [[tool.pytest-refusal.corpora]], as delimiter = ";"'
+                )
+            ],
+            id="semicolons-and-quotes",
         ),
         pytest.param(
             "prompt\nx\ny\n",

@@ -496,6 +496,13 @@ OPTIONS = [
         "promts.toml",
         says=('promts.toml: no such file or folder; did you mean "prompts.toml"?',),
     ),
+    Case(
+        "file that is read by nobody",
+        ("README.md: files of this kind are not read as a corpus", ".toml, .jsonl"),
+        settings=CORPUS,
+        args=(STRICT, "README.md"),
+        files=(("README.md", "# x"),),
+    ),
     option(
         "no corpus among the arguments",
         STRICT,
