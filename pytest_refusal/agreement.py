@@ -111,7 +111,7 @@ def _configured(given: Path | None, policy: str, classifier: str | None) -> Sett
         table,
         base=path.absolute().parent,
         source=path if table else None,
-        overrides=Overrides(classifier=classifier),
+        overrides=Overrides(classifier=classifier, classifier_option="--classifier"),
     )
     known = {*settings.policy_settings, *settings.policies}
     if policy and policy not in known:

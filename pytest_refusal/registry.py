@@ -181,13 +181,13 @@ def build_classifier(
     if kind in ("judge", "cascade"):
         return _judging_classifier(kind, rest, settings, policy, judges)
     if spec in hooked:
-        return _made(hooked[spec], spec)
+        return _made(hooked[spec], spec, settings.classifier_from)
     if colon:
-        return _made(_load_classifier(spec, settings), spec)
+        return _made(_load_classifier(spec, settings), spec, settings.classifier_from)
     known = (*BUILT_IN_CLASSIFIERS, *sorted(hooked))
     raise SettingsError(
         [
-            f"{TABLE}.classifier: {spec!r} is not known{closest(spec, known)}"
+            f"{settings.classifier_from}: {spec!r} is not known{closest(spec, known)}"
             f" (known: {', '.join(known)}; or module:attribute for one of your own)"
         ]
     )
@@ -204,7 +204,7 @@ def _judging_classifier(
 
     if not judge:
         raise SettingsError(
-            [f"{TABLE}.classifier: {kind!r} needs the policy that judges, as {kind}:POLICY"]
+            [f"{settings.classifier_from}: {kind!r} needs the policy that judges, as {kind}:POLICY"]
         )
     asked = _build_policy(judge, settings, judges, offline=False)
     # A loop of its own: the judge is asked while the run's loop is asking the policy.
@@ -230,11 +230,10 @@ def _load_classifier(spec: str, settings: Settings) -> object:
     try:
         return _load(spec, settings)
     except RefusalError as error:
-        raise SettingsError([f"{TABLE}.classifier: {error}"]) from error
+        raise SettingsError([f"{settings.classifier_from}: {error}"]) from error
 
 
-def _made(given: object, spec: str) -> Classifier:
-    where = f"{TABLE}.classifier"
+def _made(given: object, spec: str, where: str) -> Classifier:
     try:
         made = given() if isinstance(given, type) else given
     except Exception as error:  # the class is somebody else's

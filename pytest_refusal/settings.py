@@ -69,6 +69,7 @@ class Settings:
     corpus: tuple[str, ...] = ()
     policies: tuple[str, ...] = ()
     classifier: str = "phrases"
+    classifier_from: str = f"{TABLE}.classifier"
     ece_bins: int = 10
     samples: int = 1
     interval: IntervalMethod = IntervalMethod.WILSON
@@ -121,11 +122,15 @@ class Settings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overrides:
-    """What the command line says; None and empty mean that it says nothing."""
+    """What the command line says; None and empty mean that it says nothing.
+
+    classifier_option: how the option is called that gives the classifier.
+    """
 
     policies: tuple[str, ...] = ()
     ceilings: tuple[str, ...] = ()
     classifier: str | None = None
+    classifier_option: str = "--refusal-classifier"
     samples: int | None = None
 
 
@@ -155,6 +160,9 @@ def read_settings(
         corpus=reader.text_or_list("corpus"),
         policies=policies,
         classifier=overrides.classifier or configured or "phrases",
+        classifier_from=(
+            overrides.classifier_option if overrides.classifier else f"{TABLE}.classifier"
+        ),
         ece_bins=reader.integer("ece_bins", 10, low=1, high=1000),
         samples=_samples(reader, overrides.samples, faults),
         interval=reader.choice("interval", IntervalMethod, IntervalMethod.WILSON, OF_RATES),

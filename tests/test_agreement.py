@@ -91,7 +91,9 @@ def test_every_fault_is_named_and_nothing_is_printed_as_a_figure(
 
 def test_an_unknown_classifier_is_refused(labels: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([str(labels), "--classifier", "phrase"]) == 2
-    assert "phrases" in capsys.readouterr().err
+    assert (
+        "--classifier: 'phrase' is not known; did you mean \"phrases\"" in capsys.readouterr().err
+    )
 
 
 def _house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:

@@ -159,7 +159,7 @@ SETTINGS = [
     setting(
         "unknown classifier",
         'classifier = "phrasse"',
-        "'phrasse' is not known",
+        "tool.pytest-refusal.classifier: 'phrasse' is not known",
         'did you mean "phrases"?',
     ),
     setting("classifier that is none", 'classifier = "bot:good"', "'bot:good' is no classifier"),
@@ -283,6 +283,12 @@ OPTIONS = [
         "several unknown policies",
         "--refusal-policy=aaa,bbb",
         says=("policy 'aaa' is not known", "policy 'bbb' is not known"),
+    ),
+    option(
+        "unknown classifier",
+        STRICT,
+        "--refusal-classifier=phrase",
+        says=("--refusal-classifier: 'phrase' is not known; did you mean \"phrases\"?",),
     ),
     option("empty policy", "--refusal-policy=", says=("--refusal-policy: an empty policy name",)),
     option(
