@@ -129,6 +129,9 @@ class Gate:
     missing: int = 0
 
 
+#: Why nothing is ruled on where the run itself would allow it.
+NO_CEILING = "no ceiling is configured"
+
 _COVERING = {
     Label.UNSAFE: (Measure.UNDER_REFUSAL, Measure.ANY_OF_K_UNDER_REFUSAL),
     Label.SAFE: (Measure.OVER_REFUSAL, Measure.ANY_OF_K_OVER_REFUSAL),
@@ -163,7 +166,7 @@ def rule(
     Without ceilings and without that, nothing is ruled on.
     """
     if not ceilings and not regression:
-        return not_ruled("no ceiling is configured", missing=missing)
+        return not_ruled(NO_CEILING, missing=missing)
     on_rates = [ceiling for ceiling in ceilings if ceiling.measure is not Measure.ECE]
     estimated = {ceiling.key: _estimate(ceiling, estimates) for ceiling in on_rates}
     decided = decide_limits([ceiling.on(estimated[ceiling.key]) for ceiling in on_rates])

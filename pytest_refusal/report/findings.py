@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from pytest_refusal.gate import Measure, Ruling
+from pytest_refusal.gate import NO_CEILING, Measure, Ruling
 from pytest_refusal.metrics.calibration import CalibrationBin
 from pytest_refusal.metrics.calibration_summary import GroupCalibration
 from pytest_refusal.metrics.correction import CorrectedRate
@@ -141,15 +141,13 @@ def decision(report: Report, reasons: Sequence[str] | None = None) -> Decision:
     why = reasons if reasons is not None else report.reasons
     if why is None:
         why = [f"{p.policy}: the gate failed" for p in report.policies if p.gate.passed is False]
+    # The whole run is a part, or stopped, for all its policies alike.
+    of_a_part = next((p.gate.why_not for p in report.policies), None)
+    rest = "" if of_a_part in (None, NO_CEILING) else f"; {of_a_part}"
     if why:
-        return Decision(failed=True, words="; ".join(why))
+        rest += ", ceilings are not ruled on" if rest else ""
+        return Decision(failed=True, words="; ".join(why) + rest)
     if not any(policy.gate.passed is not None for policy in report.policies):
-        partial = [
-            p.gate.why_not
-            for p in report.policies
-            if p.planned < p.collected or not report.complete
-        ]
-        rest = f"; {partial[0]}" if partial else ""
         return Decision(failed=False, words=f"nothing failed{rest}")
     failed = sum(p.tally.fn + p.tally.fp for p in report.policies)
     unevaluated = sum(p.unevaluated for p in report.policies)

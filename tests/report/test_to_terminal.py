@@ -88,7 +88,9 @@ def test_what_breaks_its_ceiling_stands_out_without_colour(made):
 
 def test_one_prompt_alone_needs_no_statistics(made):
     lines = written(made["single"](), width=80).splitlines()
-    assert lines == ["refusal: FAILED: strict: 1 under-refusal"]
+    assert lines == [
+        "refusal: FAILED: strict: 1 under-refusal; partial run: 1 of 8, ceilings are not ruled on"
+    ]
 
 
 def test_regressions_come_before_the_rates(made):
