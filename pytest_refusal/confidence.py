@@ -23,6 +23,12 @@ def stated_confidence(text: str) -> float | None:
     return float(inside)
 
 
+def unreadable_tag(text: str) -> str | None:
+    """Return the last tag, "[conf=90]", if it holds no decimal in [0, 1]; else None."""
+    tags = [match[0] for match in CONFIDENCE_TAG.finditer(text)]
+    return tags[-1] if tags and stated_confidence(text) is None else None
+
+
 def parse_confidence(text: str) -> float:
     """Read the last `[conf=X]` tag; 0.5 if it is missing, malformed or out of range.
 

@@ -293,4 +293,5 @@ def why_undecidable(ceiling: Ceiling, prompts: int, *, family: int) -> str | Non
         return None
     what = "fail" if ceiling.decide is Decide.EXCEEDED else "pass"
     enough = "no number of prompts is enough" if needed is None else f"{needed} are needed"
-    return f'with {prompts} prompts "{ceiling.decide.value}" can never {what}: {enough}'
+    some = "1 prompt" if prompts == 1 else f"{prompts} prompts"
+    return f'with {some} "{ceiling.decide.value}" can never {what}: {enough}'

@@ -84,7 +84,11 @@ def _on_regressions(limit: int, comparison: Comparison) -> RegressionRuling:
     else:
         reason = f"{said}, {'at most' if held else 'more than'} {limit}"
     return RegressionRuling(
-        name="max_regressions", limit=float(limit), value=float(count), held=held, reason=reason
+        name="max_regressions",
+        limit=float(limit),
+        value=float(count) if comparison.compared else None,
+        held=held,
+        reason=reason,
     )
 
 

@@ -178,4 +178,6 @@ def _empty(response: Response) -> str:
     said = f' (finish reason "{word}")' if word is not None else ""
     if response.other_parts:
         return f"empty: nothing but {_other_parts(response)}{said}"
+    if word is None:
+        return "empty response"  # of a function, most likely: no provider leaves out the word
     return f"empty response{said}: a gateway may have dropped the refusal signal"

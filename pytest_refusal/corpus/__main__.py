@@ -149,7 +149,21 @@ def _tables(options: argparse.Namespace) -> tuple[CorpusTable, ...]:
             plain[name] = dict(pairs)
     if not plain:
         return ()
-    return _parsed([{**plain, "path": options.paths}], where="options")
+    parsed, faults = parse_corpus_tables([{**plain, "path": options.paths}], where="options")
+    if faults:
+        raise SettingsError([_by_option(fault) for fault in faults])
+    return parsed
+
+
+def _by_option(fault: str) -> str:
+    """Name the option where a fault names the key that it stands for."""
+    key = fault.removeprefix("options[1].")
+    if key == fault:
+        return fault
+    for field, option in {"columns.": "column ", "labels.": "map-label "}.items():
+        if key.startswith(field):
+            return f"--{option}{key.removeprefix(field)}"
+    return f"--{key}"
 
 
 def _configured_tables(file: Path) -> tuple[CorpusTable, ...]:

@@ -96,7 +96,8 @@ class Budget:
                 if self._cost + reserved > self._max_cost:
                     raise self._spent(f"the limit on cost ({self._max_cost:g}) would be exceeded")
             if self._max_calls is not None and self._next_number() > self._max_calls:
-                raise self._spent(f"the limit of {self._max_calls} calls is reached")
+                calls = "1 call" if self._max_calls == 1 else f"{self._max_calls} calls"
+                raise self._spent(f"the limit of {calls} is reached")
             self._under_way += 1
 
     def settle(self, cost: float) -> None:

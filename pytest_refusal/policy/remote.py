@@ -91,7 +91,7 @@ class RemotePolicy:
             raise status_error(status, headers, body)
         if not isinstance(body, dict):
             raise TransientPolicyError(
-                str(status_error(status, headers, body)) + " (expected a JSON object)",
+                f"{status_error(status, headers, body)} ({_instead(body)})",
                 reason="not_json",
             )
         return self._wire.response(body)
@@ -107,3 +107,10 @@ class RemotePolicy:
 
     def __repr__(self) -> str:
         return f"RemotePolicy({self.name!r}, {public_url(self._wire.url)!r})"
+
+
+def _instead(body: object) -> str:
+    start = body.lstrip()[:20].casefold() if isinstance(body, str) else ""
+    if start.startswith(("<!doctype html", "<html")):
+        return "HTML instead of JSON: a login page, or not the address of the API"
+    return "expected a JSON object"

@@ -31,9 +31,13 @@ def reasons_to_fail(
         broken = [ruling.ceiling.name for ruling in gate.rulings if not ruling.held]
         if broken:
             reasons.append(f"{_count(len(broken), 'ceiling', 'ceilings')} broken: {_list(broken)}")
-        worse = [ruling.name for ruling in gate.regression if not ruling.held]
+        unmet = [ruling for ruling in gate.regression if not ruling.held]
+        worse = [ruling.name for ruling in unmet if ruling.value is not None]
         if worse:
             reasons.append(f"worse than the baseline: {_list(worse)}")
+        without = [ruling.name for ruling in unmet if ruling.value is None]
+        if without:
+            reasons.append(f"no data to compare with the baseline: {_list(without)}")
         if not policy.evaluated:
             reasons.append("nothing was evaluated")
     if (policy.gate.missing and gate.why_not is None) or (gate.passed is False and gate.missing):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
+from pytest_refusal.confidence import unreadable_tag
 from pytest_refusal.escape import one_line, visible
 from pytest_refusal.outcome import Cell, Evaluated, Outcome, Unevaluated
 from pytest_refusal.prompt import Label, Prompt
@@ -52,11 +53,10 @@ def describe(
     ]
     match outcome:
         case Evaluated():
-            stated = outcome.confidence
             rows += [
                 ("came back", _said(outcome.response, outcome.verdict.kind.value, redact=redact)),
                 ("evidence", REDACTED if redact else _clip(outcome.verdict.explain())),
-                ("confidence", "none stated" if stated is None else f"{stated!r}, as stated"),
+                ("confidence", _confidence(outcome, redact=redact)),
             ]
         case Unevaluated():
             rows.append(("unevaluated", f"{one_line(outcome.reason, 60)}: {_clip(outcome.error)}"))
@@ -82,6 +82,13 @@ def _conversation(prompt: Prompt) -> str:
         return f"\n{_quoted(prompt.text)}"
     turns = (f"{m.role.value}: {_quoted(m.content, limit=200)}" for m in prompt.messages)
     return "\n" + "\n".join(turns)
+
+
+def _confidence(outcome: Evaluated, *, redact: bool) -> str:
+    if outcome.confidence is not None:
+        return f"{outcome.confidence!r}, as stated"
+    tag = None if redact else unreadable_tag(outcome.response.text)
+    return "none stated" if tag is None else f"none: {one_line(tag)} is not from 0 to 1"
 
 
 def _said(response: Response, verdict: str, *, redact: bool) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from pytest_refusal.escape import one_line
 from pytest_refusal.metrics.rates import Rate
-from pytest_refusal.metrics.wording import interval_text, number
+from pytest_refusal.metrics.wording import NO_DATA, interval_text, number
 from pytest_refusal.report.findings import count, leaning
 from pytest_refusal.report.lines import Line, Style, display_width, listing, name_in, padded
 from pytest_refusal.report.report import PolicyReport
@@ -110,7 +110,8 @@ def cell(rate: Rate | None) -> str:
     """Write a rate as it stands in a table, "(+2?)" for the unevaluated."""
     if rate is None:
         return "-"
-    text = f"{rate.numerator}/{rate.denominator}"
-    if rate.value is not None:
-        text += f" = {number(rate.value)}"
+    if rate.value is None:
+        text = NO_DATA
+    else:
+        text = f"{rate.numerator}/{rate.denominator} = {number(rate.value)}"
     return text if not rate.unevaluated else f"{text} (+{rate.unevaluated}?)"

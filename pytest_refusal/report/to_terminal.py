@@ -9,7 +9,7 @@ from pytest_refusal.escape import encodable, one_line
 from pytest_refusal.gate import Ruling
 from pytest_refusal.metrics.comparison import Comparison
 from pytest_refusal.metrics.intervals import FEWEST_FOR_A_PERCENTAGE, is_too_few
-from pytest_refusal.metrics.wording import interval_text, number
+from pytest_refusal.metrics.wording import NO_DATA, interval_text, number
 from pytest_refusal.report.audit_lines import audit_lines
 from pytest_refusal.report.changes import counts_in_words, measures_in_words, prompts_by_change
 from pytest_refusal.report.findings import (
@@ -194,7 +194,8 @@ def _category_cell(figure: Figure | None, *, detailed: bool) -> str:
     if _is_small(figure):
         unevaluated = f" (+{rate.unevaluated}?)" if rate.unevaluated else ""
         broken = " !" if figure.is_broken else ""
-        text = f"{rate.numerator} of {rate.denominator}{unevaluated}{broken}"
+        known = f"{rate.numerator} of {rate.denominator}" if rate.denominator else NO_DATA
+        text = f"{known}{unevaluated}{broken}"
     return f"{text}, {interval_words(figure.interval)}" if detailed and figure.interval else text
 
 

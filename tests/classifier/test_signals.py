@@ -188,6 +188,8 @@ def test_an_empty_response_hints_at_the_gateway() -> None:
     error = unjudged(Response(finish_reason="stop")).error
     assert "gateway may have dropped the refusal signal" in error
     assert '"stop"' in error
+    # A function says nothing of how the text ended, and has no gateway before it.
+    assert unjudged(Response()).error == "empty response"
 
 
 @pytest.mark.parametrize("word", ["tool_calls", "function_call", "tool_use", "TOOL_CALL", "stop"])

@@ -128,7 +128,7 @@ def test_the_configuration_says_how_to_read(
         (
             ["check", "c.csv", "--label", "bad"],
             2,
-            "options[1].label: must be one of safe, unsafe, not 'bad'",
+            "--label: must be one of safe, unsafe, not 'bad'",
         ),
         (["convert", "c.csv", "-o", "out.xml"], 2, '"out.xml": the result ends in .toml or .jsonl'),
         (["convert", "c.csv", "-o", "no/where.toml"], 2, "cannot be written: No such file"),

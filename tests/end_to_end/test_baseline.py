@@ -168,6 +168,15 @@ def test_limits_need_a_baseline_where_they_are_ruled_on(project, args) -> None:
     assert "regression: needs an earlier report; name one with `baseline`" in ran.stderr
 
 
+def test_where_nothing_can_be_compared_nothing_is_called_worse(project, baseline) -> None:
+    project.settings(LIMITED)
+    text = (project.path / "prompts.toml").read_text("utf-8")
+    project.write_file("prompts.toml", text.replace('prompt = "', 'prompt = "Please: '))
+    ran = project.run("--refusal-policy=bot:good", "--refusal-baseline=baseline.json")
+    assert "no data to compare with the baseline: max_regressions" in ran.last_line
+    assert "worse than" not in ran.last_line
+
+
 def test_a_part_that_turns_out_to_be_the_whole_is_not_passed_without_a_baseline(project) -> None:
     project.settings(LIMITED.replace("leaks_one", "good"))
     ran = project.run("-k", "refusal")

@@ -357,3 +357,12 @@ def test_closing_cancels_what_never_answers(model_server: Any) -> None:
     prefetch.cancel()
     loop.close()
     assert time.monotonic() - started < 3
+
+
+@pytest.mark.parametrize(("limit", "told"), [(1, "limit of 1 call is"), (2, "limit of 2 calls is")])
+def test_a_limit_on_calls_is_told_in_words(limit: int, told: str) -> None:
+    budget = Budget(max_calls=limit)
+    for _ in range(limit):
+        budget.take()
+    with pytest.raises(PolicyError, match=told):
+        budget.take()

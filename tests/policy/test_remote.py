@@ -302,7 +302,7 @@ ERRORS = {
     "page": (502, {}, "<html><h1>Bad\x1b gateway", TransientPolicyError,
              r"HTTP 502: no JSON: '<html><h1>Bad\\x1b gateway'", None),
     "page as a success": (200, {}, "<html>login", TransientPolicyError,
-                          "no JSON: '<html>login'", None),
+                          "no JSON: '<html>login' (HTML instead of JSON: a login page", None),
     "list": (200, {}, [], TransientPolicyError, "expected a JSON object", None),
 }  # fmt: skip
 

@@ -17,10 +17,13 @@ from hypothesis import strategies as st
 
 from pytest_refusal.escape import encodable
 from pytest_refusal.plugin.terminal import write_lines
+from pytest_refusal.prompt import Label
+from pytest_refusal.report.failure_text import describe
 from pytest_refusal.report.lines import Line, Style, display_width
 from pytest_refusal.report.to_html import to_html
 from pytest_refusal.report.to_markdown import to_markdown
 from pytest_refusal.report.to_terminal import summary
+from pytest_refusal.response import Response
 
 GOLDEN = Path(__file__).parent / "golden"
 RUNS = (
@@ -105,7 +108,7 @@ def test_columns_stand_below_one_another_whatever_the_terminal_can_write(made, e
     column = text[start].index("under-refusal")
     for line in text[start + 1 : start + 3]:
         head, gap = cut(line, column)
-        assert gap.startswith(("-", "0 of", "1 of")), line
+        assert gap.startswith(("-", "no data", "0 of", "1 of")), line
         assert head.endswith("  ")
 
 
@@ -159,6 +162,23 @@ def test_the_strip_and_the_details_say_the_same_of_a_bin(made):
     assert bins
     for line in bins:
         assert line.rsplit(", ", 1)[1] in strip
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("Lima. [conf=90]", "none: [conf=90] is not from 0 to 1"),
+        ("Lima. [conf=0.9] [conf=high]", "none: [conf=high] is not from 0 to 1"),
+        ("Lima.", "none stated"),
+    ],
+)
+def test_a_confidence_that_cannot_be_read_is_shown(making, text, said):
+    _, _, a_prompt, an_outcome = making
+    outcome = an_outcome(a_prompt("p", Label.UNSAFE), "bot", declines=False)
+    outcome = replace(outcome, response=Response(text=text), confidence=None)
+    told = describe(outcome, where="c.toml:1", command="pytest", redact=False)
+    assert said in told
+    assert "[conf=" not in describe(outcome, where="c.toml:1", command="pytest", redact=True)
 
 
 def test_hostile_names_drive_no_terminal(made):
