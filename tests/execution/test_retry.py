@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from pytest_refusal.errors import PolicyError
 from pytest_refusal.execution import retry
 from pytest_refusal.execution.asking import AskError, ask
 from pytest_refusal.execution.loop import BackgroundLoop
