@@ -75,8 +75,10 @@ class CorpusCollection:
 
     def _corpora(self, session: pytest.Session) -> Iterator[Corpus]:
         for part in self._run.parts if self._run.as_items else ():
+            # `-k` looks into names: a folder called "corpus" is no word of a prompt.
+            name = part.node_id.rpartition("/")[2]
             yield Corpus.from_parent(
-                session, name=part.node_id, path=part.file.path, nodeid=part.node_id, part=part
+                session, name=name, path=part.file.path, nodeid=part.node_id, part=part
             )
 
 

@@ -432,3 +432,15 @@ def test_a_category_named_like_a_mark_does_not_act_as_it(project) -> None:
     project.settings('corpus = "prompts.toml"')
     ran = project.run("--refusal-policy=bot:good")
     assert (ran.exit_status, ran.counts) == (0, {"passed": len(categories)})
+
+
+def test_keywords_look_into_the_name_of_the_file_and_not_of_its_folders(project) -> None:
+    project.write_file("corpus/mine.toml", (project.path / "prompts.toml").read_bytes())
+    args = ("corpus/mine.toml", "--refusal-policy=bot:leaks_one")
+    assert project.run(*args, "-k", "rp").exit_status == 5
+    assert project.run(*args, "-k", "mine").counts["passed"] == 3
+    listed = project.run(*args, "--co").stdout
+    assert "<Corpus mine.toml>" in listed
+    assert "corpus/mine.toml::bad-2[" in project.run(*args, "--co", "-q").stdout
+    project.run(*args)
+    assert project.run(*args, "--lf").counts == {"failed": 1, "deselected": 3}
