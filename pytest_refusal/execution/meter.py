@@ -62,7 +62,8 @@ class Budget:
     """The limits of a run on its requests, held by all its processes together.
 
     tally: an empty file that all processes share; None where there is one process only.
-    max_cost holds within a process: each reserves what its dearest response has cost.
+    max_cost is that of the run. Costs are known after the call only, so each of its processes keeps
+    to its share, and reserves what its dearest response has cost.
     """
 
     def __init__(
@@ -71,9 +72,11 @@ class Budget:
         max_calls: int | None = None,
         max_cost: float | None = None,
         tally: Path | None = None,
+        processes: int = 1,
     ) -> None:
         self._max_calls = max_calls
         self._max_cost = max_cost
+        self._processes = processes
         self._tally = tally
         self._taken = 0
         self._under_way = 0
@@ -93,8 +96,8 @@ class Budget:
         with self._lock:
             if self._max_cost is not None:
                 reserved = (self._under_way + 1) * self._dearest
-                if self._cost + reserved > self._max_cost:
-                    raise self._spent(f"the limit on cost ({self._max_cost:g}) would be exceeded")
+                if self._cost + reserved > self._max_cost / self._processes:
+                    raise self._spent(self._too_dear(self._max_cost))
             if self._max_calls is not None and self._next_number() > self._max_calls:
                 calls = "1 call" if self._max_calls == 1 else f"{self._max_calls} calls"
                 raise self._spent(f"the limit of {calls} is reached")
@@ -106,6 +109,12 @@ class Budget:
             self._under_way -= 1
             self._cost += cost
             self._dearest = max(self._dearest, cost)
+
+    def _too_dear(self, limit: float) -> str:
+        named = f"the limit on cost ({limit:g})"
+        if self._processes > 1:
+            return f"one of {self._processes} processes has used up its share of {named}"
+        return f"{named} {'is' if self._cost > limit else 'would be'} exceeded"
 
     def _spent(self, why: str) -> SpentError:
         self._message = why

@@ -190,9 +190,12 @@ def open_asking(
         recording = Recording(options.record_to, options.mode)
     budget = None
     if options.max_calls is not None or options.max_cost is not None:
-        # Costs are known after the call only, so each process keeps to its share.
-        share = None if options.max_cost is None else options.max_cost / options.processes
-        budget = Budget(max_calls=options.max_calls, max_cost=share, tally=options.tally)
+        budget = Budget(
+            max_calls=options.max_calls,
+            max_cost=options.max_cost,
+            tally=options.tally,
+            processes=options.processes,
+        )
         for classifier in classifiers.values():
             if isinstance(classifier, JudgeClassifier | CascadeClassifier) and isinstance(
                 classifier.policy, RetryingPolicy

@@ -104,7 +104,7 @@ class RefusalSession:
             corpora=summarise_corpora(self._run.prompts, self._run.readings),
             complete=standing.complete,
             created=datetime.now(UTC).isoformat(timespec="seconds"),
-            notes=(*self._run.notes, *self._recording_notes(standing)),
+            notes=(*self._run.notes, *self._recording_notes(standing), *self._cost_notes()),
             versions={
                 "pytest-refusal": __version__,
                 "pytest": pytest.__version__,
@@ -141,6 +141,13 @@ class RefusalSession:
         if whole and (unused := recording.unused(self._run.policies)):
             shown = ", ".join(unused[:10]) + (", ..." if len(unused) > 10 else "")
             yield f"{recording.path.name} holds responses that nothing asked for: {shown}"
+
+    def _cost_notes(self) -> Iterator[str]:
+        limit = self._run.asking.options.max_cost
+        cost = sum(meter.cost for meter in self._arrivals.meters.values())
+        # What a request costs is known after it, and the last ones may be dearer than those before.
+        if limit is not None and cost > limit:
+            yield f"cost {cost:g} is over the limit of {limit:g}"
 
     def _reasons(self, report: Report, standing: Standing) -> Iterable[str]:
         if self._arrivals.stopped is not None and not standing.complete:

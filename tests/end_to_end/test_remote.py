@@ -203,6 +203,33 @@ def test_a_limit_on_cost_is_not_exceeded(staging: Any, model_server: Any) -> Non
     assert len(model_server.requests) == 5
     assert ran.policy("staging")["asking"]["cost"] == pytest.approx(5)
     assert "the limit on cost (5.5) would be exceeded" in ran.last_line
+    assert "over the limit" not in ran.stdout
+
+
+@XDIST
+def test_a_stop_names_the_limit_that_was_typed_and_what_went_over_it(
+    staging: Any, workers: tuple[str, ...]
+) -> None:
+    prices = "input_price_per_million = 100000\noutput_price_per_million = 0\nconcurrency = 1"
+    staging.write_file("prompts.toml", corpus(40))
+    staging.configure(policy=prices)
+    ran = staging.run("--refusal-policy=staging", "--refusal-max-cost=0.75", *workers)
+    assert ran.exit_status == 2
+    cost = ran.policy("staging")["asking"]["cost"]
+    said = "the limit on cost (0.75) is exceeded"
+    if workers:
+        said = "one of 2 processes has used up its share of the limit on cost (0.75)"
+    assert said in ran.last_line
+    assert f"note: cost {cost:g} is over the limit of 0.75" in ran.stdout
+
+
+def test_a_cost_over_the_limit_is_told_where_all_was_asked(staging: Any) -> None:
+    prices = "input_price_per_million = 100000\noutput_price_per_million = 0\nconcurrency = 1"
+    staging.write_file("prompts.toml", corpus(1))
+    staging.configure(policy=prices)
+    ran = staging.run("--refusal-policy=staging", "--refusal-max-cost=0.75", "-v")
+    assert ran.exit_status == 0
+    assert ran.report["notes"][-1] == "cost 1 is over the limit of 0.75"
 
 
 @XDIST
