@@ -278,10 +278,33 @@ def _own_modules(settings: Settings) -> tuple[Path, ...]:
 def _configured_policy(
     name: str, options: Mapping[str, object], settings: Settings, *, offline: bool
 ) -> Policy:
+    if options.get("type") in _REMOTE:
+        return _configured_remote(name, options, settings, offline=offline)
+    spec, threads = _local_spec(name, options)
+    return _build_by_spec(spec, name, settings, offline=offline, threads=threads)
+
+
+def faults_of_unused(settings: Settings) -> list[str]:
+    """Check the tables of policies that are not in the run; nothing is imported or opened."""
+    faults: list[str] = []
+    judge = settings.classifier.partition(":")[2]
+    for name, own in settings.policy_settings.items():
+        if not own.options or name in (*settings.policies, judge):
+            continue  # said where it is built
+        try:
+            if own.options.get("type") in _REMOTE:
+                _remote_table(name, own.options)
+            else:
+                _local_spec(name, own.options)
+        except SettingsError as error:
+            faults += error.faults
+    return faults
+
+
+def _local_spec(name: str, options: Mapping[str, object]) -> tuple[str, int | None]:
+    """Read what a policy that asks nobody is made from: its spec and its threads."""
     where = f"{TABLE}.policies.{name}"
     kind = options.get("type")
-    if kind in _REMOTE:
-        return _configured_remote(name, options, where, settings, offline=offline)
     kinds = (*_OPTION_OF, *_REMOTE)
     if not isinstance(kind, str) or kind not in kinds:
         known = ", ".join(f'"{kind}"' for kind in kinds)
@@ -296,19 +319,22 @@ def _configured_policy(
     reader.refuse_unknown()
     if reader.faults:
         raise SettingsError(reader.faults)
-    spec = f"recorded:{value}" if kind == "recorded" else str(value)
-    return _build_by_spec(spec, name, settings, offline=offline, threads=threads)
+    return (f"recorded:{value}" if kind == "recorded" else str(value)), threads
 
 
 def _configured_remote(
-    name: str, options: Mapping[str, object], where: str, settings: Settings, *, offline: bool
+    name: str, options: Mapping[str, object], settings: Settings, *, offline: bool
 ) -> Policy:
+    return _remote(_remote_table(name, options), settings, offline=offline)
+
+
+def _remote_table(name: str, options: Mapping[str, object]) -> PolicyTable:
     from pytest_refusal.policy.tables import parse_policy_table
 
-    table, faults = parse_policy_table(name, options, where=where)
+    table, faults = parse_policy_table(name, options, where=f"{TABLE}.policies.{name}")
     if table is None:
         raise SettingsError(faults)
-    return _remote(table, settings, offline=offline)
+    return table
 
 
 def _remote(table: PolicyTable, settings: Settings, *, offline: bool) -> Policy:

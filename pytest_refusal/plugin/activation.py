@@ -48,6 +48,7 @@ from pytest_refusal.protocols import Classifier, Policy
 from pytest_refusal.registry import (
     build_classifier,
     build_policies,
+    faults_of_unused,
     known_policies,
     why_no_policy,
 )
@@ -244,7 +245,8 @@ def _gathering(faults: list[str]) -> Iterator[None]:
 
 def _unknown_policies(settings: Settings, hooked: Mapping[str, object]) -> list[str]:
     known = {*known_policies(settings, hooked), *settings.policies}
-    faults = [
+    faults = faults_of_unused(settings)
+    faults += [
         f"{TABLE}.policies.{name}: {why}"
         for name, own in settings.policy_settings.items()
         if not own.options

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 
 import pytest
 
+from pytest_refusal.registry import faults_of_unused
+from pytest_refusal.settings import read_settings
+
 STRICT = "--refusal-policy=strict"
 CORPUS = 'corpus = "prompts.toml"\n'
 
@@ -187,6 +190,14 @@ SETTINGS = [
         "policies.mine.type",
         'did you mean "openai"?',
         args=("--refusal-policy=mine",),
+    ),
+    setting(
+        "policies that are not in the run",
+        'policies.mine = { type = "fn" }\npolicies.other = { type = "openai", modle = "x" }\n'
+        'policies.fit = { type = "openai", model = "x", api_key_env = "SET_NOWHERE" }\n'
+        'policies.absent = { type = "function", target = "no_such_module:f" }',
+        "tool.pytest-refusal.policies.mine.type: must be one of",
+        'tool.pytest-refusal.policies.other.modle: unknown key; did you mean "model"?',
     ),
     setting(
         "policy without its key",
@@ -730,3 +741,17 @@ def test_what_cannot_be_used_is_a_usage_error(project, case: Case) -> None:
         messages.append([line for line in whole.splitlines() if line.startswith("ERROR: ")])
     alone, with_workers = messages
     assert alone == with_workers != []
+
+
+def test_a_policy_that_is_not_in_the_run_needs_neither_its_module_nor_its_key(tmp_path) -> None:
+    tables = {
+        "fit": {"type": "openai", "model": "x", "api_key_env": "SET_NOWHERE"},
+        "absent": {"type": "function", "target": "no_such_module:f"},
+        "later": {"type": "recorded", "path": "not-yet.jsonl"},
+        "wrong": {"type": "recorded", "pth": "r.jsonl"},
+    }
+    faults = faults_of_unused(read_settings({"policies": tables}, base=tmp_path))
+    assert [fault.partition(":")[0] for fault in faults] == [
+        "tool.pytest-refusal.policies.wrong.path",
+        "tool.pytest-refusal.policies.wrong.pth",
+    ]
