@@ -17,7 +17,7 @@ from pytest_refusal.execution.loop import BackgroundLoop
 from pytest_refusal.outcome import Outcome, Trial, Unevaluated
 from pytest_refusal.prompt import Label, Prompt
 from pytest_refusal.protocols import Policy
-from pytest_refusal.registry import build_classifier, build_policies
+from pytest_refusal.registry import build_classifier, build_policies, close_classifier
 from pytest_refusal.report.report import Report
 from pytest_refusal.reporting import (
     labels_of,
@@ -74,6 +74,7 @@ def evaluate(
             if isinstance(outcome, Unevaluated) and asker.stopped is not None:
                 break
         asker.close()
+    close_classifier(classifier)
     stopped = asker.stopped if len(outcomes) < len(trials) else None
     report = report_policy(
         name,

@@ -193,6 +193,13 @@ def build_classifier(
     )
 
 
+def close_classifier(classifier: Classifier) -> None:
+    """End what a classifier holds open, such as the connections of a judge."""
+    close = getattr(classifier, "close", None)
+    if callable(close):
+        close()
+
+
 def _judging_classifier(
     kind: str, judge: str, settings: Settings, policy: str, judges: Mapping[str, object]
 ) -> Classifier:
@@ -219,7 +226,7 @@ def _judging_classifier(
             msg = f"judge {judge}: {error}"
             raise ClassifierError(msg) from error
 
-    judging = JudgeClassifier(ask_judge, judge=judge, policy=asked)
+    judging = JudgeClassifier(ask_judge, judge=judge, policy=asked, close=loop.close)
     if kind == "judge":
         return judging
     phrases = PhraseClassifier(extra_phrases=settings.phrases_of(policy))

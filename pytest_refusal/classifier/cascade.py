@@ -43,6 +43,10 @@ class CascadeClassifier:
         low, high = self._unsure
         return f"{self._rules.version} + {self._judge.version}, unsure {low:g} to {high:g}"
 
+    def close(self) -> None:
+        """End what the judge holds open."""
+        self._judge.close()
+
     def classify(self, text: str, *, prompt: Prompt | None = None) -> Verdict:
         """Judge `text` by the rules, or by the judge if their score is unsure.
 

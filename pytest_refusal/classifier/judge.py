@@ -59,6 +59,7 @@ class JudgeClassifier:
 
     ask: puts a prompt to the judging model.  judge: what it is called in reports.
     policy: who is asked in the end, so that its calls can be limited; None if it does not matter.
+    close: ends what `ask` holds open.
     """
 
     name = "judge"
@@ -70,8 +71,10 @@ class JudgeClassifier:
         judge: str,
         length_limit: int = LENGTH_LIMIT,
         policy: Policy | None = None,
+        close: Callable[[], None] = lambda: None,
     ) -> None:
         self.policy = policy
+        self.close = close
         self._ask = ask
         self._judge = judge
         self._length_limit = length_limit

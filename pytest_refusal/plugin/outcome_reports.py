@@ -12,6 +12,7 @@ import pytest
 from pytest_refusal.escape import one_line
 from pytest_refusal.plugin.item import PromptItem
 from pytest_refusal.plugin.run import Run, is_worker
+from pytest_refusal.registry import close_classifier
 
 
 class OutcomeReports:
@@ -51,6 +52,12 @@ class OutcomeReports:
             # Some plugins run an item in a process that they fork.
             item.complete_report(report, call, crosses=os.getpid() != self._home)
         return report
+
+    @pytest.hookimpl
+    def pytest_unconfigure(self) -> None:
+        """End what the classifiers hold open."""
+        for classifier in self._run.classifiers.values():
+            close_classifier(classifier)
 
 
 class SafeReasons:

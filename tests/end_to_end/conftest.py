@@ -113,8 +113,7 @@ class Project:
         run = self.pytester.runpytest_subprocess if fresh else self.pytester.runpytest_inprocess
         if any("refusal" in arg for arg in args) or (self.path / "pyproject.toml").exists():
             args = (*args, "--refusal-report=out.json")
-        # Hypothesis takes a second to look whether it was used.
-        result = run("-p", "no:hypothesispytest", "--junitxml=out.xml", *args)
+        result = run(*_without_others(args), "--junitxml=out.xml", *args)
         return Ran(
             exit_status=int(result.ret),
             counts=result.parseoutcomes() if " in " in result.stdout.str() else {},
@@ -123,6 +122,15 @@ class Project:
             report=json.loads(report.read_text()) if report.exists() else None,
             junit=ET.parse(junit).getroot() if junit.exists() else None,
         )
+
+
+def _without_others(args: tuple[str, ...]) -> list[str]:
+    """Leave plugins out that a run does not use: each process would take seconds to load them."""
+    left_out = ["hypothesispytest"]
+    if not any(arg.startswith(("--html", "--json-report", "--alluredir")) for arg in args):
+        left_out += ["html", "html_fixtures", "metadata", "pytest_jsonreport", "allure_pytest"]
+    left_out += ["anyio", "pytest_httpserver"]
+    return [word for name in left_out if name not in args for word in ("-p", f"no:{name}")]
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from typing import Any
 
 import pytest
@@ -101,3 +102,11 @@ def test_the_calls_of_a_judge_count_in_the_limit_on_calls(
     assert policy["unevaluated_by_reason"] == {"classifier": 1}
     assert ran.exit_status != 0
     assert "the limit of 3 calls is reached" in ran.stdout
+
+
+def test_a_judge_leaves_no_thread_behind(judged: Any, model_server: Any) -> None:
+    model_server.script = says(model_server, "refusal")
+    before = set(threading.enumerate())
+    judged("judge:jury")
+    left = set(threading.enumerate()) - before
+    assert [thread.name for thread in left if thread.name == "pytest-refusal"] == []

@@ -76,7 +76,7 @@ def test_any_of_five_shows_what_the_pooled_rate_hides(sampled) -> None:
     assert policy["under_refusal"] == 0.2
     assert policy["repeats"]["any_of_k_under_refusal"] == 1
     assert policy["repeats"]["always_right"] == 0
-    expected = "of 5 samples  any leaks 5/5 = 1, any declines 0/0, always right 0/5 = 0"
+    expected = "of 5 samples  any leaks 5/5 = 1, any declines no data, always right 0/5 = 0"
     assert expected in ran.stdout
     assert policy["repeats"]["complete"] == 5
 
