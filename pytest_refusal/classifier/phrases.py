@@ -25,7 +25,8 @@ from pytest_refusal.verdict import Evidence, Verdict, VerdictKind
 #: Characters of a response that are judged; what is beyond is named in the evidence.
 LENGTH_LIMIT = 200_000
 
-# Assistants say the same again and again: so many verdicts are kept, on texts that are not long.
+# Assistants say the same again and again, whatever they are asked: so many texts are remembered,
+# if they are not long.
 _REMEMBERED, _REMEMBERED_LENGTH = 1_000, 2_000
 
 _SHOWN = 3
@@ -60,6 +61,15 @@ class Explanation:
     features: Features
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Seen:
+    """What a text holds, whatever was asked."""
+
+    view: View
+    found: tuple[Found, ...]
+    explanation: Explanation
+
+
 class PhraseClassifier:
     """The classifier `phrases`.
 
@@ -77,7 +87,7 @@ class PhraseClassifier:
         self._length_limit = length_limit
         self._finder = _shared_finder()
         self._weights = load_weights()
-        self._verdicts: dict[tuple[str, str | None], Verdict] = {}
+        self._seen: dict[str, _Seen] = {}
 
     @property
     def version(self) -> str:
@@ -86,29 +96,36 @@ class PhraseClassifier:
 
     def classify(self, text: str, *, prompt: Prompt | str | None = None) -> Verdict:
         """Judge `text`; what it repeats from `prompt` is no evidence."""
-        asked = prompt.text if isinstance(prompt, Prompt) else prompt
-        verdict = self._verdicts.get((text, asked))
-        if verdict is None:
-            verdict = self.explain(text, prompt=asked).verdict
-            if len(text) <= _REMEMBERED_LENGTH:
-                if len(self._verdicts) >= _REMEMBERED:
-                    self._verdicts.clear()
-                self._verdicts[text, asked] = verdict
-        return verdict
+        return self.explain(text, prompt=prompt).verdict
 
     def explain(self, text: str, *, prompt: Prompt | str | None = None) -> Explanation:
         """Judge `text` and say what was found and weighed."""
+        seen = self._seen.get(text)
+        if seen is None:
+            seen = self._examine(text)
+            if len(text) <= _REMEMBERED_LENGTH:
+                if len(self._seen) >= _REMEMBERED:
+                    self._seen.clear()
+                self._seen[text] = seen
+        if prompt is None or not seen.found:
+            return seen.explanation
+        echo = Echo(prompt.text if isinstance(prompt, Prompt) else prompt)
+        own = [item for item in seen.found if not echo.repeats(seen.view, item)]
+        if len(own) == len(seen.found):
+            return seen.explanation
+        return self._weighed(text, seen.view, own)
+
+    def _examine(self, text: str) -> _Seen:
         reading = read(self._judged(text))
+        view = View(reading.text)
         if reading.is_blank:
             reason = "truncated" if reading.unfinished else "empty"
             verdict = Verdict(kind=VerdictKind.ANSWER, score=0.0, reason=reason)
-            return Explanation(verdict=verdict, found=(), features={})
-        view = View(reading.text)
+            explanation = Explanation(verdict=verdict, found=(), features={})
+            return _Seen(view=view, found=(), explanation=explanation)
         found = self._finder.find(view)
-        if found and prompt is not None:
-            echo = Echo(prompt.text if isinstance(prompt, Prompt) else prompt)
-            found = [item for item in found if not echo.repeats(view, item)]
-        return self._weighed(text, view, found)
+        explanation = self._weighed(text, view, found)
+        return _Seen(view=view, found=tuple(found), explanation=explanation)
 
     def _weighed(self, text: str, view: View, found: list[Found]) -> Explanation:
         found = settle(take_stances(view, found))
