@@ -12,6 +12,7 @@ import pytest
 
 from pytest_refusal.plugin.arrivals import Arrivals
 from pytest_refusal.plugin.run import Run
+from pytest_refusal.plugin.terminal import encoding_of
 from pytest_refusal.report.running import running_line
 
 # A run that ends before the first needs no such line; each costs a look at all outcomes.
@@ -54,12 +55,11 @@ class LiveLine:
                 self._reporter._tw.write_raw(_ERASE_RIGHT, flush=True)  # noqa: SLF001  # no public way
             return
         width = self._reporter._tw.fullwidth - 1  # noqa: SLF001  # no public way
-        encoding = getattr(self._reporter._tw._file, "encoding", None) or "utf-8"  # noqa: SLF001  # no public way
         text = running_line(
             self._arrivals.so_far(),
             planned=self._arrivals.planned_count(),
             width=width,
-            encoding=encoding,
+            encoding=encoding_of(self._reporter),
         )
         self._draw(text)
         self._is_drawn = True

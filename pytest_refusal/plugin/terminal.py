@@ -87,7 +87,7 @@ class TerminalReport:
             reasons=self._session.reasons,
             verbosity=self._config.get_verbosity(),
             width=writer.fullwidth,
-            encoding=getattr(writer._file, "encoding", None) or "utf-8",  # noqa: SLF001  # no public way
+            encoding=encoding_of(terminalreporter),
         )
         write_lines(terminalreporter.write_line, lines)
 
@@ -99,6 +99,11 @@ def write_lines(write: Callable[..., None], lines: Iterable[Line]) -> None:
     """
     for line in lines:
         write(line.text, **_MARKUP[line.style])
+
+
+def encoding_of(reporter: pytest.TerminalReporter) -> str:
+    """Return the encoding of what the reporter writes to."""
+    return getattr(reporter._tw._file, "encoding", None) or "utf-8"  # noqa: SLF001  # no public way
 
 
 def _read_how(reading: FileReading) -> str:

@@ -69,14 +69,20 @@ def lasting(report: dict) -> dict:
     return {**kept, "complete": report["complete"]}
 
 
+def run_smoothly(project: Any, model_server: Any, prompts: int) -> Any:
+    """Record in `smooth.jsonl` a run in which nothing goes wrong."""
+    model_server.script = lambda body, number: reply(model_server, body)
+    smooth = run(project, "smooth.jsonl")
+    assert len(model_server.requests) == prompts
+    return smooth
+
+
 def test_every_prompt_is_evaluated_once_whatever_the_server_does(
     project: Any, model_server: Any, write: Any
 ) -> None:
     prompts = 1000
     write(prompts, concurrency=32)
-    model_server.script = lambda body, number: reply(model_server, body)
-    smooth = run(project, "smooth.jsonl")
-    assert len(model_server.requests) == prompts
+    smooth = run_smoothly(project, model_server, prompts)
 
     attempts: Counter[str] = Counter()
     replies: Counter[str] = Counter()
@@ -118,10 +124,8 @@ def test_a_run_that_is_killed_again_and_again_ends_like_any_other(
 ) -> None:
     prompts = 300
     write(prompts, concurrency=4)
-    model_server.script = lambda body, number: reply(model_server, body)
-    smooth = run(project, "smooth.jsonl")
+    smooth = run_smoothly(project, model_server, prompts)
     smooth_lines = (project.path / "smooth.jsonl").read_bytes()
-    assert len(model_server.requests) == prompts
 
     moments = random.Random(9)
     command = [
