@@ -9,6 +9,10 @@ from contextlib import asynccontextmanager
 # After this many successes in a row, one more request at a time is tried again.
 _SUCCESSES_TO_SPEED_UP = 5
 
+# About the time of this process that a response takes.  Requests that start together are
+# answered together, and each place then stands empty until all of the replies were dealt with.
+_APART_S = 0.0015
+
 
 class Pace:
     """Bounds the requests under way: fewer when the server asks, slowly more again after.
@@ -24,6 +28,7 @@ class Pace:
         self._successes = 0
         self._slow_downs = 0
         self._not_before = 0.0
+        self._next_start = 0.0
         self._waiting: list[asyncio.Future[None]] = []
 
     @property
@@ -35,13 +40,12 @@ class Pace:
     async def turn(self) -> AsyncIterator[int]:
         """Wait until one more request may start, and hold its place while it runs.
 
+        Starts are a moment apart.
         Gives the number of slow-downs so far, for `slow_down`.
         """
         await self._enter()
         try:
-            loop = asyncio.get_running_loop()
-            while (pause := self._not_before - loop.time()) > 0:
-                await asyncio.sleep(pause)
+            await self._wait_to_start()
             yield self._slow_downs
         finally:
             self._under_way -= 1
@@ -66,6 +70,16 @@ class Pace:
             self._successes = 0
             self._allowed = max(1, self._allowed // 2)
         self._not_before = max(self._not_before, asyncio.get_running_loop().time() + wait_s)
+
+    async def _wait_to_start(self) -> None:
+        loop = asyncio.get_running_loop()
+        start = -1.0
+        while start < self._not_before:  # which may be put off meanwhile
+            now = loop.time()
+            start = max(now, self._next_start, self._not_before)
+            self._next_start = start + _APART_S
+            if start > now:
+                await asyncio.sleep(start - now)
 
     async def _enter(self) -> None:
         if self._under_way < self._allowed and not self._waiting:
