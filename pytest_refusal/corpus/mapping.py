@@ -106,7 +106,9 @@ def mapped(
             continue
         ours: dict[str, object] = dict(layout.constants)
         for name, places in columns:
-            value = _first(theirs, places)
+            value = theirs.get(places[0])
+            if not isinstance(value, str) or not value or value.isspace():
+                value = _first(theirs, places)
             if name == "label" and value is not None:
                 value = label_of(value)
             if value is not None:

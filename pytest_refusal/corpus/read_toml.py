@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from pytest_refusal.corpus.decoding import LARGEST_BY_HAND, Source
 from pytest_refusal.corpus.faults import UnreadableError, did_you_mean, listing, quoted
+from pytest_refusal.corpus.plain_toml import plain_tables
 from pytest_refusal.corpus.rows import Broken, Dialect, Row, Sheet
 
 _TABLES = ("defaults", "prompt")
@@ -52,6 +53,14 @@ _LONG_KEY = re.compile(rf"(?:\.[^.,=\[\]{{}}\n]*+){{{MOST_DOTS + 1}}}")
 def read_toml(source: Source, _dialect: Dialect) -> Sheet:
     """Read the prompts of a document, each at the line of its header."""
     text = source.whole(limit=LARGEST_BY_HAND)
+    plain = plain_tables(text)
+    if plain is not None:
+        defaults = None if plain.defaults is None else Row(plain.defaults_line, plain.defaults)
+        return Sheet(rows=map(Row, plain.lines, plain.prompts), ours=True, defaults=defaults)
+    return _sheet(text)
+
+
+def _sheet(text: str) -> Sheet:
     _check_keys(text)
     document = _parsed(text)
     lines = _header_lines(text)

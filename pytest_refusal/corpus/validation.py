@@ -61,11 +61,11 @@ def compare(prompts: Sequence[Prompt]) -> tuple[list[Fault], tuple[Note, ...]]:
     Returns as faults those that say the same under opposite labels, and notes on repeated
     prompts and on corpora with one label only.
     """
-    first: dict[str, Prompt] = {}
+    first = _FirstSaying()
     faults: list[Fault] = []
     repeats: list[tuple[Prompt, Prompt]] = []
     for prompt in prompts:
-        other = first.setdefault(folded(prompt), prompt)
+        other = first.like(prompt)
         if other.label is not prompt.label:
             faults.append(_contradiction(prompt, other))
         elif other is not prompt:
@@ -86,6 +86,22 @@ def clashes(prompts: Iterable[Prompt]) -> list[Fault]:
             )
             faults.append(Fault(prompt.corpus, prompt.place.line, what))
     return faults
+
+
+class _FirstSaying:
+    """Finds the first prompt that says the same, without a second copy of every text."""
+
+    def __init__(self) -> None:
+        self._by_hash: dict[int, Prompt] = {}
+        self._others: dict[str, Prompt] = {}
+
+    def like(self, prompt: Prompt) -> Prompt:
+        """Return the first prompt that says the same, which may be this one."""
+        text = folded(prompt)
+        other = self._by_hash.setdefault(hash(text), prompt)
+        if other is prompt or folded(other) == text:
+            return other
+        return self._others.setdefault(text, prompt)  # by chance of the same hash
 
 
 def _contradiction(prompt: Prompt, other: Prompt) -> Fault:

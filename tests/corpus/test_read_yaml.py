@@ -196,6 +196,23 @@ def test_a_billion_laughs_are_refused(line: str, faults_of: FaultsOf) -> None:
     assert fault.endswith("there are more than 5000000 values")
 
 
+@pytest.mark.parametrize("part", ["[],", "{},", "x,", "*a,"])
+def test_too_many_values_are_refused(
+    part: str, faults_of: FaultsOf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(read_yaml, "LARGEST_DOCUMENT", 100)
+    text = "- &a x\n- [" + part * 50 + "\n" + part * 50 + "]\n"
+    (fault,) = faults_of(("c.yaml", text))
+    assert fault == "c.yaml:3: there are more than 100 values"
+
+
+def test_the_lines_of_values_under_a_path() -> None:
+    text = "x: {deep: &rows [\n{prompt: One},\n{prompt: Two}]}\ny:\n  z: *rows\n"
+    assert [row.line for row in rows(text, records="x.deep")] == [2, 3]
+    assert [row.line for row in rows(text, records="y.z")] == [2, 3]
+    assert [row.line for row in rows("a: {<<: {b: [\n{prompt: One}]}}", records="a.b")] == [2]
+
+
 def test_merges_do_not_multiply() -> None:
     text = "x0: &x0 {a: 1}\n"
     for n in range(1, 60):

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from pytest_refusal.corpus import validation
 from pytest_refusal.corpus.loading import Loaded, load
 from pytest_refusal.corpus.sources import find_corpora
 from pytest_refusal.corpus.validation import NoteKind
@@ -115,3 +116,13 @@ def test_one_label_in_a_corpus_is_noted(loaded: LoadedFrom) -> None:
         ("a.jsonl", "c.jsonl"),
     )
     assert str(note) == ("corpora with one label only: a.jsonl (all unsafe), c.jsonl (all safe)")
+
+
+def test_texts_of_one_hash_are_no_repeats(
+    loaded: LoadedFrom, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(validation, "hash", lambda text: 1, raising=False)
+    texts = ("One?", "Two?", "Three?", "two")
+    (note, _) = loaded(a="".join(line(text, "safe") for text in texts)).notes
+    assert note.text.startswith("1 prompt repeats the text and label of an earlier one")
+    assert "a.jsonl:4 that of a.jsonl:2" in note.text
