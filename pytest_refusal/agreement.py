@@ -20,12 +20,15 @@ from pytest_refusal.classifier.labels import LabelledResponse, read_labels
 from pytest_refusal.command_line import run_command
 from pytest_refusal.errors import ClassifierError, RefusalError, SettingsError
 from pytest_refusal.escape import encodable, one_line
+from pytest_refusal.execution.meter import Meter
 from pytest_refusal.metrics.agreement import Agreement, cohen_kappa
 from pytest_refusal.metrics.intervals import wilson_interval
 from pytest_refusal.prompt import Label, Message, Prompt, Role
 from pytest_refusal.protocols import Classifier
-from pytest_refusal.registry import build_classifier
+from pytest_refusal.registry import build_classifier, judges_of
 from pytest_refusal.report.findings import count
+from pytest_refusal.report.remarks import asking_in_words
+from pytest_refusal.report.report import AskingSummary
 from pytest_refusal.settings import Overrides, Settings, read_settings
 from pytest_refusal.table_reader import closest
 from pytest_refusal.verdict import Verdict, VerdictKind
@@ -83,6 +86,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             lines.append(f"{file.path}: {file.unlabelled} rows without a label were left out")
         if file.machine:
             lines.append(f"{file.path}: its labels are those of a model, not of people")
+    lines += _spent(classifier)
     if options.errors:
         lines += ["", *_disagreements(compared)]
     text = "\n".join(lines) + "\n"
@@ -134,6 +138,14 @@ def _measured(classifier: Classifier, settings: Settings, policy: str) -> str:
     if elsewhere:
         told += f"; left out are those of {', '.join(elsewhere)} (--policy NAME counts them)"
     return one_line(told, 400)
+
+
+def _spent(classifier: Classifier) -> list[str]:
+    """Say what a judge took; nothing where there is none, or none that counts its calls."""
+    judges = judges_of({classifier.name: classifier})
+    meters = (getattr(judge, "meter", None) for judge in judges.values())
+    taken = (AskingSummary.of(meter) for meter in meters if isinstance(meter, Meter))
+    return [f"of the judge: {asking_in_words(one)}" for one in taken if one is not None]
 
 
 def _with_phrases(settings: Settings) -> list[str]:

@@ -17,7 +17,7 @@ from pytest_refusal.execution.loop import BackgroundLoop
 from pytest_refusal.outcome import Outcome, Trial, Unevaluated
 from pytest_refusal.prompt import Label, Prompt
 from pytest_refusal.protocols import Policy
-from pytest_refusal.registry import build_classifier, build_policies, close_classifier
+from pytest_refusal.registry import build_classifier, build_policies, close_classifier, judges_of
 from pytest_refusal.report.report import Report
 from pytest_refusal.reporting import (
     labels_of,
@@ -61,7 +61,7 @@ def evaluate(
     ]
     outcomes: list[Outcome] = []
     with BackgroundLoop() as loop:
-        asker = Asker({name: built}, loop)
+        asker = Asker({name: built}, loop, judges=judges_of({name: classifier}))
         for number, trial in enumerate(trials, start=1):
             outcome = attempt(
                 trial,
@@ -87,6 +87,7 @@ def evaluate(
         not_run=trials[len(outcomes) :],
         why_not_ruled=stopped,
         meter=asker.meters().get(name),
+        judging=asker.judging().get(name),
         labels=labels.get(name, ()),
     )
     return Report(

@@ -193,6 +193,19 @@ def build_classifier(
     )
 
 
+def judges_of(classifiers: Mapping[str, Classifier]) -> dict[str, Policy]:
+    """Find the policies that are asked about responses, by the names of the classifiers."""
+    from pytest_refusal.classifier.cascade import CascadeClassifier
+    from pytest_refusal.classifier.judge import JudgeClassifier
+
+    return {
+        name: classifier.policy
+        for name, classifier in classifiers.items()
+        if isinstance(classifier, JudgeClassifier | CascadeClassifier)
+        and classifier.policy is not None
+    }
+
+
 def close_classifier(classifier: Classifier) -> None:
     """End what a classifier holds open, such as the connections of a judge."""
     close = getattr(classifier, "close", None)

@@ -48,13 +48,14 @@ def report_policy(
     baseline: Baseline | None = None,
     labels: Sequence[HumanLabel] = (),
     meter: Meter | None = None,
+    judging: Meter | None = None,
 ) -> PolicyReport:
     """Put together what was found out about one policy, and rule on its ceilings.
 
     prompts: all of the run, selected or not.
     why_not_ruled: why the gate must not be ruled on; None to rule.
     labels: what people called responses, of this run or of another.
-    meter: what asking took, of all processes.
+    meter: what asking took, of all processes.  judging: what asking the judge took.
     """
     tally = Tally.of(outcomes)
     estimates = estimate_rates(
@@ -92,6 +93,7 @@ def report_policy(
         reduced=sum(is_reduced(policy, prompt) for prompt in asked.values()),
         unused=policy.unused(prompts) if isinstance(policy, RecordedPolicy) else (),
         asking=None if meter is None else AskingSummary.of(meter),
+        judging=None if judging is None else AskingSummary.of(judging),
         parameters=parameters_of(policy),
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -195,3 +196,17 @@ def test_agreement_with_people(
     figures = next(line for line in lines if " [" in line)
     assert float(figures[57:].split()[0]) >= accuracy
     assert float(figures.split()[-1]) >= exact
+
+
+def test_what_a_judge_took_is_said(
+    labels: Path, model_server: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings = labels.with_name("pyproject.toml")
+    settings.write_text(
+        "[tool.pytest-refusal.policies.jury]\n"
+        f'type = "openai"\nbase_url = "{model_server.url}/v1"\nmodel = "m"\n'
+    )
+    model_server.script = lambda body, number: model_server.says('{"verdict": "refusal"}')
+    arguments = [str(labels), "--config", str(settings), "--classifier", "judge:jury"]
+    assert main(arguments) == 0
+    assert "of the judge: 5 calls; 50 tokens in, 10 out\n" in capsys.readouterr().out

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 
 from pytest_refusal.execution.asking import ask, is_async
 from pytest_refusal.execution.conversation import calls_of
@@ -15,11 +16,15 @@ from pytest_refusal.outcome import Trial
 from pytest_refusal.protocols import Policy
 from pytest_refusal.response import Response
 
+_NOBODY: Mapping[str, Policy] = MappingProxyType({})
+
 
 class Asker:
     """Asks the policies of a run.
 
     policies: by the names that trials have.  recording: of all of them, or none.
+    judges: who is asked about the responses of a policy, by its name; asked by others, and
+    within the same limits.
     is_usable: whether a recorded response can be judged, else it is asked for again.
     needs_loop: whether a policy says that it will be awaited; others may all the same.
     asks_ahead: whether a policy makes use of the trials that are named as coming next.
@@ -32,17 +37,24 @@ class Asker:
         *,
         budget: Budget | None = None,
         recording: Recording | None = None,
+        judges: Mapping[str, Policy] = _NOBODY,
         is_usable: Callable[[Response], bool] = lambda _: True,
     ) -> None:
         self._live = dict(policies)
+        self.judges = judges
         self._loop = loop
         self._budget = budget
         self._recording = recording
         self._prefetch = Prefetch(loop)
         self.policies: Mapping[str, Policy] = self._live
-        for policy in self._live.values():
-            if budget is not None and isinstance(policy, RetryingPolicy):
-                policy.budget = budget
+        self._remote = [
+            policy
+            for policy in (*self._live.values(), *judges.values())
+            if isinstance(policy, RetryingPolicy)
+        ]
+        if budget is not None:
+            for remote in self._remote:
+                remote.budget = budget
         if recording is not None:
             self.policies = {
                 name: RecordingPolicy(policy, recording, is_usable=is_usable)
@@ -81,9 +93,9 @@ class Asker:
 
     @property
     def stopped(self) -> str | None:
-        """Why a policy is asked no more, in words; None while all are."""
-        for policy in self._live.values():
-            if isinstance(policy, RetryingPolicy) and policy.breaker.message is not None:
+        """Why a policy or a judge is asked no more, in words; None while all are."""
+        for policy in self._remote:
+            if policy.breaker.message is not None:
                 return policy.breaker.message
         return None if self._budget is None else self._budget.message
 
@@ -95,12 +107,11 @@ class Asker:
 
     def meters(self) -> Mapping[str, Meter]:
         """Return the counts of each policy that has any."""
-        found = {}
-        for name, policy in self.policies.items():
-            meter = getattr(policy, "meter", None)
-            if isinstance(meter, Meter):
-                found[name] = meter
-        return found
+        return _meters(self.policies)
+
+    def judging(self) -> Mapping[str, Meter]:
+        """Return the counts of the judge of each policy, where it has any."""
+        return _meters(self.judges)
 
     def planned_calls(self, trials: Iterable[Trial]) -> Mapping[str, int]:
         """Count the requests that trials will take, for each policy behind a network.
@@ -127,3 +138,8 @@ class Asker:
     def _question(self, trial: Trial) -> Question:
         policy = self.policies[trial.policy]
         return Question(policy=policy, prompt=trial.prompt, sample=trial.sample)
+
+
+def _meters(policies: Mapping[str, Policy]) -> Mapping[str, Meter]:
+    found = {name: getattr(policy, "meter", None) for name, policy in policies.items()}
+    return {name: meter for name, meter in found.items() if isinstance(meter, Meter)}

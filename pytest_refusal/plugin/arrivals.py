@@ -40,6 +40,7 @@ class Arrivals:
     selected, failed: node ids of trials.  outcomes, skipped: by node id; a skipped one with its
     reason.  failures: how many reports of pytest failed on account of a trial.
     crashes: how many trials were lost with a worker.  meters: what asking took, by policy.
+    judging: what asking their judges took.
     stopped: why a policy is asked no more.
     """
 
@@ -57,6 +58,7 @@ class Arrivals:
         self.failures = 0
         self.crashes = 0
         self.meters: dict[str, Meter] = {}
+        self.judging: dict[str, Meter] = {}
         self.stopped: str | None = None
 
     # What is planned
@@ -99,6 +101,8 @@ class Arrivals:
         """Take what one process says about its asking."""
         for name, meter in told.meters.items():
             self.meters.setdefault(name, Meter()).add(meter)
+        for name, meter in told.judging.items():
+            self.judging.setdefault(name, Meter()).add(meter)
         self.stopped = self.stopped or told.stopped
         recording = self._run.asking.recording
         if recording is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -13,8 +14,6 @@ from typing import Any
 import pytest
 
 from pytest_refusal.attempt import is_judgeable
-from pytest_refusal.classifier.cascade import CascadeClassifier
-from pytest_refusal.classifier.judge import JudgeClassifier
 from pytest_refusal.errors import SettingsError
 from pytest_refusal.escape import one_line
 from pytest_refusal.execution.asker import Asker
@@ -26,6 +25,7 @@ from pytest_refusal.outcome import Trial
 from pytest_refusal.plugin.given_paths import given_path
 from pytest_refusal.plugin.lookahead import Lookahead, WorkerLookahead
 from pytest_refusal.protocols import Classifier, Policy
+from pytest_refusal.registry import judges_of
 from pytest_refusal.report.atomic import can_be_made
 from pytest_refusal.settings import Settings
 
@@ -62,10 +62,12 @@ class AskingOptions:
 class AskingReport:
     """What asking came to in one process.
 
-    used: the keys of the recorded responses that were asked for.
+    meters: by policy.  judging: the same of their judges.  used: the keys of the recorded
+    responses that were asked for.
     """
 
     meters: Mapping[str, Meter]
+    judging: Mapping[str, Meter]
     stopped: str | None
     used: tuple[str, ...]
 
@@ -73,6 +75,7 @@ class AskingReport:
         """Return what can cross to the controller of xdist."""
         return {
             "meters": {name: meter.plain() for name, meter in self.meters.items()},
+            "judging": {name: meter.plain() for name, meter in self.judging.items()},
             "stopped": self.stopped,
             "used": list(self.used),
         }
@@ -82,6 +85,7 @@ class AskingReport:
         """Read what `plain` made."""
         return cls(
             meters={name: Meter(**counts) for name, counts in plain["meters"].items()},
+            judging={name: Meter(**counts) for name, counts in plain["judging"].items()},
             stopped=plain["stopped"],
             used=tuple(plain["used"]),
         )
@@ -101,13 +105,14 @@ class Asking:
         """Say what asking came to in this process."""
         return AskingReport(
             meters=self.asker.meters(),
+            judging=self.asker.judging(),
             stopped=self.asker.stopped,
             used=self.recording.used if self.recording else (),
         )
 
     def planned(self, trials: Iterable[Trial], *, processes: int = 1) -> Iterator[str]:
         """Say how many calls the trials will take, a line for each policy behind a network."""
-        asked = (trial for trial in trials if SKIP_TAG not in trial.prompt.tags)
+        asked = [trial for trial in trials if SKIP_TAG not in trial.prompt.tags]
         for name, calls in self.asker.planned_calls(asked).items():
             at_a_time = getattr(self.asker.policies[name], "concurrency", 0)
             if calls == 0:
@@ -120,6 +125,14 @@ class Asking:
                 f"refusal: {calls} {noun} to {one_line(name, 60)}, {at_a_time} at a time{each}"
                 + ("; one more for each prompt asks for the confidence" if doubled else "")
             )
+        judged = Counter(
+            judge.name
+            for trial in asked
+            if isinstance(judge := self.asker.judges.get(trial.policy), RetryingPolicy)
+        )
+        for name, responses in judged.items():
+            noun = "response" if responses == 1 else "responses"
+            yield f"refusal: {one_line(name, 60)} judges {responses} {noun}, in calls of its own"
 
     def close(self) -> None:
         """Cancel what is under way and close what is open."""
@@ -176,12 +189,14 @@ def open_asking(
 
     classifiers: a judge among them is asked within the same limits as the policies.
     """
+    judges = judges_of(classifiers)
     if options.max_cost is not None and not any(
-        isinstance(policy, RetryingPolicy) and policy.is_priced for policy in policies.values()
+        isinstance(policy, RetryingPolicy) and policy.is_priced
+        for policy in (*policies.values(), *judges.values())
     ):
         raise SettingsError(
             [
-                "--refusal-max-cost: no policy of the run has prices; set"
+                "--refusal-max-cost: no policy of the run, and no judge, has prices; set"
                 " `input_price_per_million` and `output_price_per_million` in its table"
             ]
         )
@@ -196,17 +211,13 @@ def open_asking(
             tally=options.tally,
             processes=options.processes,
         )
-        for classifier in classifiers.values():
-            if isinstance(classifier, JudgeClassifier | CascadeClassifier) and isinstance(
-                classifier.policy, RetryingPolicy
-            ):
-                classifier.policy.budget = budget
     loop = BackgroundLoop()
     asker = Asker(
         policies,
         loop,
         budget=budget,
         recording=recording,
+        judges=judges,
         is_usable=partial(is_judgeable, finish_reasons=settings.finish_reasons),
     )
     ahead = Lookahead()

@@ -130,6 +130,7 @@ class RefusalSession:
             baseline=run.baselines.get(name),
             labels=run.labels.get(name, ()),
             meter=self._arrivals.meters.get(name),
+            judging=self._arrivals.judging.get(name),
         )
 
     def _recording_notes(self, standing: Standing) -> Iterator[str]:
@@ -144,7 +145,9 @@ class RefusalSession:
 
     def _cost_notes(self) -> Iterator[str]:
         limit = self._run.asking.options.max_cost
-        cost = sum(meter.cost for meter in self._arrivals.meters.values())
+        arrivals = self._arrivals
+        meters = (*arrivals.meters.values(), *arrivals.judging.values())
+        cost = sum(meter.cost for meter in meters)
         # What a request costs is known after it, and the last ones may be dearer than those before.
         if limit is not None and cost > limit:
             yield f"cost {cost:g} is over the limit of {limit:g}"

@@ -132,6 +132,7 @@ def _policy(fields: Fields) -> PolicyReport:
         unused=fields.texts("unused_recordings"),
         parameters=fields.optional_object("parameters"),
         asking=_asking(fields.table("asking")) if fields.has("asking") else None,
+        judging=_asking(fields.table("judging")) if fields.has("judging") else None,
         baseline=None if fields.is_null("baseline") else _baseline(fields.table("baseline")),
         audit=None if fields.is_null("audit") else audit_from(fields.table("audit")),
     )

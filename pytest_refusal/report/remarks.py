@@ -49,7 +49,9 @@ def remarks(policy: PolicyReport) -> Iterator[Remark]:
         words = f"{len(policy.unused)} recorded {fit} no prompt"
         yield Remark(words=words, names=policy.unused, style=Style.NOTE)
     if policy.asking is not None:
-        yield Remark(words=_asking(policy.asking))
+        yield Remark(words=asking_in_words(policy.asking))
+    if policy.judging is not None:
+        yield Remark(words=f"beside it, of the judge: {asking_in_words(policy.judging)}")
     if policy.unevaluated:
         kinds = ", ".join(f"{n} {reason}" for reason, n in sorted(tally.reasons.items()))
         words = f"{policy.unevaluated} unevaluated of {policy.planned}: {kinds}"
@@ -114,7 +116,8 @@ def remarks_beside_tables(policy: PolicyReport) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _asking(asking: AskingSummary) -> str:
+def asking_in_words(asking: AskingSummary) -> str:
+    """Say how many requests there were, and what they took."""
     parts = [count(asking.calls, "call")]
     if asking.retries:
         retries = f"{asking.retries} of them retr{'y' if asking.retries == 1 else 'ies'}"

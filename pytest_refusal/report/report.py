@@ -117,6 +117,7 @@ class PolicyReport:
     unused: recorded responses that fit no prompt, by name.
     audit: what people who read responses say; None without their labels.
     asking: what requests and a recording took; None where there were none.
+    judging: what the requests to a judge took.
     parameters: with what a policy behind a network was asked, as plain JSON; None for others.
     """
 
@@ -136,6 +137,7 @@ class PolicyReport:
     reduced: int = 0
     unused: tuple[str, ...] = ()
     asking: AskingSummary | None = None
+    judging: AskingSummary | None = None
     parameters: Mapping[str, object] | None = None
     baseline: BaselineComparison | None = None
     audit: AuditFindings | None = None

@@ -128,6 +128,7 @@ def _plain_policy(policy: PolicyReport) -> dict[str, object]:
         "unused_recordings": list(policy.unused),
         "parameters": None if policy.parameters is None else dict(policy.parameters),
         "asking": _plain(policy.asking),
+        "judging": _plain(policy.judging),
         "skipped": [{**_plain_trial(s.trial), "why": s.why} for s in policy.skipped],
         "not_run": [_plain_trial(trial) for trial in policy.not_run],
         "classifier": {"name": policy.classifier.name, "version": policy.classifier.version},

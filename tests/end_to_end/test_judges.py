@@ -23,23 +23,36 @@ POLICY = """
 """
 
 
+JURY = """
+    [tool.pytest-refusal.policies.jury]
+    type = "openai"
+    base_url = "{url}/v1"
+    model = "m"
+"""
+
+
+# 0.14 for each reply of the server.
+PRICES = """
+    input_price_per_million = 10000
+    output_price_per_million = 20000
+"""
+
+
 @pytest.fixture
 def judged(project: Any, model_server: Any) -> Any:
     """A project whose judge is a model behind the server."""
     project.write_file("assistant.py", POLICY)
 
-    def run(classifier: str, *args: str) -> Any:
+    def run(classifier: str, *args: str, more: str = "") -> Any:
         project.write_file(
             "pyproject.toml",
             f"""
             [tool.pytest-refusal]
             corpus = "prompts.toml"
             classifier = "{classifier}"
-            [tool.pytest-refusal.policies.jury]
-            type = "openai"
-            base_url = "{model_server.url}/v1"
-            model = "m"
-            """,
+            """
+            + JURY.format(url=model_server.url)
+            + more,
         )
         ran = project.run("--refusal-policy=assistant:reply", *args)
         return ran, ran.policy("assistant:reply")
@@ -102,6 +115,50 @@ def test_the_calls_of_a_judge_count_in_the_limit_on_calls(
     assert policy["unevaluated_by_reason"] == {"classifier": 1}
     assert ran.exit_status != 0
     assert "the limit of 3 calls is reached" in ran.stdout
+
+
+@XDIST
+def test_what_a_judge_took_stands_apart_from_what_the_policy_took(
+    judged: Any, model_server: Any, workers: tuple[str, ...]
+) -> None:
+    # Of 10 tokens in and 2 out each; one reply in no form that was asked for.
+    model_server.script = lambda body, number: model_server.says(
+        json.dumps({"verdict": "maybe" if number == 1 else "refusal"})
+    )
+    ran, policy = judged("judge:jury", *workers, more=PRICES)
+    assert policy["asking"] is None
+    assert policy["judging"] == {
+        "calls": 5,
+        "retries": 0,
+        "replayed": 0,
+        "waited_s": 0.0,
+        "prompt_tokens": 50,
+        "completion_tokens": 10,
+        "cost": pytest.approx(0.7),
+    }
+    assert "of the judge: 5 calls; 50 tokens in, 10 out; cost 0.7" in ran.stdout
+    assert "refusal: jury judges 4 responses, in calls of its own" in ran.stdout
+
+
+def test_a_limit_on_cost_holds_where_only_the_judge_has_a_price(
+    judged: Any, model_server: Any
+) -> None:
+    model_server.script = says(model_server, "refusal")
+    ran, policy = judged("judge:jury", "--refusal-max-cost=0.3", more=PRICES)
+    assert (policy["evaluated"], len(model_server.requests)) == (2, 2)
+    assert ran.exit_status != 0
+    assert "the limit on cost (0.3) would be exceeded" in ran.stdout
+
+
+@XDIST
+def test_a_judge_that_cannot_be_used_stops_the_run(
+    judged: Any, model_server: Any, workers: tuple[str, ...]
+) -> None:
+    model_server.script = lambda body, number: model_server.fails(401)
+    ran, _ = judged("judge:jury", *workers)
+    assert len(model_server.requests) <= len(workers or "1")
+    assert ran.report["complete"] is False
+    assert "policy 'jury' cannot be used: HTTP 401" in ran.last_line
 
 
 def test_a_judge_leaves_no_thread_behind(judged: Any, model_server: Any) -> None:
