@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable
+from functools import partial
 from typing import NamedTuple
 
 from pytest_refusal.classifier.language import ShownLanguages
-from pytest_refusal.classifier.literals import Literal, LiteralIndex
+from pytest_refusal.classifier.literals import Literal, LiteralIndex, Placed
 from pytest_refusal.classifier.ruleset import Act, Matcher, Rule, RuleSet
 from pytest_refusal.classifier.view import View
 
@@ -16,6 +17,8 @@ _STRETCH, _MOST = 256, 6
 # Nor is a text searched more often than this for all rules together: what people write, a
 # third as often at most.
 _MOST_AT_ALL, _CHARACTERS_A_SEARCH = 60, 48
+# A member of an enum takes long to look up.
+_DECLINE = Act.DECLINE
 # Acts that only count if the speaker does them: not in quotations, code or dialogue.
 _OWN = frozenset(
     {
@@ -58,6 +61,10 @@ class Found(NamedTuple):
     sentence: int
 
 
+# A call of the class takes twice as long, and ten are made for a text.
+_new_found = partial(tuple.__new__, Found)
+
+
 class ActFinder:
     """Finds the acts of a text by the rules of several languages at once.
 
@@ -81,14 +88,15 @@ class ActFinder:
         Acts that only weigh beside others are not sought where nothing tells of declining.
         """
         shown = ShownLanguages(view, self._rulesets)
-        telling: list[_Placed] = []
-        weaker: list[_Placed] = []
-        beside: list[_Placed] = []
-        for placed in self._index.places_in(view, shown).items():
+        telling: list[Placed] = []
+        weaker: list[Placed] = []
+        beside: list[Placed] = []
+        for placed in self._index.places_in(view, shown):
             literal = placed[0]
-            if literal.rule.act in _BESIDE:
+            act = literal.rule.act
+            if act in _BESIDE:
                 beside.append(placed)
-            elif literal.rule.act in _OUTRANKED and not literal.is_phrase:
+            elif act in _OUTRANKED and not literal.is_phrase:
                 weaker.append(placed)
             else:
                 telling.append(placed)
@@ -103,35 +111,14 @@ class ActFinder:
         return sorted(set(found))
 
 
-# A literal, and where it stands.
-_Placed = tuple[Literal, list[int]]
-
-
-class _Search(NamedTuple):
-    """One search for patterns.
-
-    settled: sentences that are not searched.
-    counts: how often each stretch of the text was searched for a rule.
-    """
-
-    view: View
-    settled: frozenset[int]
-    counts: dict[tuple[Rule, int], int]
-
-    @property
-    def most(self) -> int:
-        """How often the whole text is searched at most, for all rules together."""
-        return _MOST_AT_ALL + len(self.view.text) // _CHARACTERS_A_SEARCH
-
-
-def _find_telling(telling: list[_Placed], weaker: list[_Placed], view: View) -> list[Found]:
+def _find_telling(telling: list[Placed], weaker: list[Placed], view: View) -> list[Found]:
     found: list[Found] = []
     _find_all(telling, view, frozenset(), found)
     found = _own(found, view)
     if not weaker:
         return found
     # Where something is declined, weaker acts would be left out again: not worth a search.
-    settled = frozenset(item.sentence for item in found if item.act is Act.DECLINE)
+    settled = frozenset([item.sentence for item in found if item.act is _DECLINE])
     also: list[Found] = []
     _find_all(weaker, view, settled, also)
     return found + _own(also, view)
@@ -142,22 +129,24 @@ def _own(found: list[Found], view: View) -> list[Found]:
 
 
 def _find_all(
-    placed: list[_Placed], view: View, settled: frozenset[int], found: list[Found]
+    placed: list[Placed], view: View, settled: frozenset[int], found: list[Found]
 ) -> None:
-    search = _Search(view, settled, {})
-    left = search.most
+    """Find what the literals tell of, but for the patterns of sentences that are `settled`."""
+    left = _MOST_AT_ALL + len(view.text) // _CHARACTERS_A_SEARCH
+    # How often each stretch of the text was searched for a rule.
+    counts: dict[tuple[Rule, int], int] = {}
     for literal, starts in placed:
         if literal.is_phrase:
             _find_phrase(literal, starts, view, found)
         elif left > 0:
-            left -= _find_patterns(literal, starts, search, found)
+            left -= _find_patterns(literal, starts, view, settled, counts, found)
 
 
 def _find_phrase(literal: Literal, starts: list[int], view: View, found: list[Found]) -> None:
     rule, length = literal.rule, len(literal.text)
     for start in starts:
         sentence = bisect_right(view.starts, start) - 1
-        found.append(Found(start, start + length, rule.name, rule.act, sentence))
+        found.append(_new_found((start, start + length, rule.name, rule.act, sentence)))
 
 
 def _find_opening(rule: Rule, view: View, found: list[Found]) -> None:
@@ -169,31 +158,38 @@ def _find_opening(rule: Rule, view: View, found: list[Found]) -> None:
             return
 
 
-def _find_patterns(literal: Literal, starts: list[int], search: _Search, found: list[Found]) -> int:
+def _find_patterns(
+    literal: Literal,
+    starts: list[int],
+    view: View,
+    settled: frozenset[int],
+    counts: dict[tuple[Rule, int], int],
+    found: list[Found],
+) -> int:
     """Find patterns around the places of a cue; return how often was searched."""
-    rule, (view, settled, counts) = literal.rule, search
-    text, needs, matcher = view.text, rule.needs, rule.matcher(literal.text)
-    tried: set[int] = set()
+    rule = literal.rule
+    needs, before, after = rule.needs, rule.before, rule.after
+    tried = -1
     searches = 0
     for start in starts:
         sentence = bisect_right(view.starts, start) - 1
         if sentence in settled:
             continue
         stretch = rule, start // _STRETCH
-        counts[stretch] = counts.get(stretch, 0) + 1
-        if counts[stretch] > _MOST:
+        counts[stretch] = count = counts.get(stretch, 0) + 1
+        if count > _MOST:
             continue
         low, high = view.sentences[sentence]
-        low, high = max(low, start - rule.before), min(high, start + rule.after)
-        if low in tried:
+        low, high = max(low, start - before), min(high, start + after)
+        if low <= tried:
             continue
-        tried.add(low)
-        if needs and not _has_any(text[low:high], needs):
+        tried = low
+        if needs and not _has_any(view.text[low:high], needs):
             continue
         searches += 1
-        span = _match(matcher, view, low, high)
+        span = _match(rule.matcher(literal.text), view, low, high)
         if span:
-            found.append(Found(*span, rule.name, rule.act, sentence))
+            found.append(_new_found((*span, rule.name, rule.act, sentence)))
     return searches
 
 
@@ -216,13 +212,12 @@ def _match(matcher: Matcher, view: View, low: int, high: int) -> tuple[int, int]
         if match:
             return match.span()
     if matcher.inside:
-        if not matcher.lead:
-            match = matcher.inside.search(text, low, high)
-            return match.span() if match else None
-        # What is sought begins one character into the match, and the text one into `padded`.
-        match = matcher.inside.search(view.padded, low, high + 1)
+        # With a lead, what is sought begins one character into the match, and the text one
+        # character into `padded`.
+        lead = matcher.lead
+        match = matcher.inside.search(view.padded if lead else text, low, high + lead)
         if match:
-            return match.start(), match.end() - 1
+            return match.start(), match.end() - lead
     return None
 
 

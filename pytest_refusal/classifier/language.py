@@ -32,10 +32,10 @@ _CODE = re.compile(r"```.*?(?:```|$)", re.DOTALL)
 _KANA_HANGUL_HAN = re.compile("[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7a3]")
 # A text of fewer words shows its language only by its letters.
 _FEWEST_STRANGE = 3
-# A letter of a script that some language with rules is written in.
-_COVERED = re.compile(
-    "[a-z\u00aa-\u024f\u1e00-\u1eff\u0400-\u052f\u0600-\u06ff\u0750-\u077f\u0900-\u097f"
-    "\u1100-\u11ff\u3040-\u318f\u31f0-\u31ff\u3400-\u9fff\uac00-\ud7a3\uf900-\ufaff"
+# What may be a letter of a script that no language with rules is written in.
+_UNCOVERED = re.compile(
+    "[^\u0000-\u007f\u00aa-\u024f\u1e00-\u1eff\u0400-\u052f\u0600-\u06ff\u0750-\u077f\u0900-\u097f"
+    "\u1100-\u11ff\u2000-\u206f\u3040-\u318f\u31f0-\u31ff\u3400-\u9fff\uac00-\ud7a3\uf900-\ufaff"
     "\ufb50-\ufdff\ufe70-\uffef]"
 )
 # More than one of a formula or a quoted word.
@@ -108,9 +108,8 @@ def uncovered_language(view: View) -> str | None:
 
 
 def _is_of_another_script(text: str) -> bool:
-    letters = sum(map(str.isalpha, text))
-    others = letters - len(_COVERED.findall(text))
-    return others >= _FEWEST_LETTERS and 2 * others > letters
+    others = sum(map(str.isalpha, _UNCOVERED.findall(text)))
+    return others >= _FEWEST_LETTERS and 2 * others > sum(map(str.isalpha, text))
 
 
 @cache

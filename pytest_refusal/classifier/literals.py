@@ -15,6 +15,7 @@ from pytest_refusal.classifier.view import View, words_of
 
 # Of many places of a literal the first and the last ones are looked at.
 _FIRST, _LAST = 24, 8
+_MOST = _FIRST + _LAST
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,8 +33,8 @@ class Literal:
     has_marks: bool
 
 
-#: Where each literal stands that a text holds.
-Places = dict[Literal, list[int]]
+#: A literal, and where it stands in a text.
+Placed = tuple[Literal, list[int]]
 
 
 class LiteralIndex:
@@ -45,21 +46,21 @@ class LiteralIndex:
         for language, ruleset in enumerate(rulesets):
             for rule in ruleset.rules:
                 (spaced if ruleset.spaced else others).extend(_literals(rule, language))
-        self._spaced = _Search(spaced, spaced=True)
+        # Apart, so that a text in plain ASCII is not held against the letters of other scripts.
+        self._ascii = _Search((x for x in spaced if x.text[0].isascii()), spaced=True)
+        self._spaced = _Search((x for x in spaced if not x.text[0].isascii()), spaced=True)
         self._others = _Search(others, spaced=False)
 
-    def places_in(self, view: View, shown: ShownLanguages) -> Places:
+    def places_in(self, view: View, shown: ShownLanguages) -> list[Placed]:
         """Return where literals stand, of the languages that are shown."""
-        places: Places = {}
-        self._spaced.add_places(" " + view.words, shown, places)
+        text, words = view.text, " " + view.words
+        places = self._ascii.places_in(words, shown)
         if not view.is_ascii:
-            self._others.add_places(view.text, shown, places)
-        text = view.text
-        for literal, many in places.items():
-            if literal.has_marks:
-                many[:] = [start for start in many if text.startswith(literal.text, start)]
-            if len(many) > _FIRST + _LAST:
-                del many[_FIRST:-_LAST]
+            places += self._spaced.places_in(words, shown)
+            places += self._others.places_in(text, shown)
+        for number, (literal, starts) in enumerate(places):
+            if literal.has_marks or len(starts) > _MOST:
+                places[number] = literal, _looked_at(literal, starts, text)
         return places
 
 
@@ -89,14 +90,30 @@ class _Search:
             for text in texts
         }
 
-    def add_places(self, text: str, shown: ShownLanguages, places: Places) -> None:
-        found = self._found
+    def places_in(self, text: str, shown: ShownLanguages) -> list[Placed]:
+        starts: dict[str, list[int]] = {}
         for match in self._find(text):
-            for literal in found[match[1]]:
+            found = match[1]
+            if found in starts:
+                starts[found].append(match.start())
+            else:
+                starts[found] = [match.start()]
+        places: dict[Literal, list[int]] = {}
+        for found, here in starts.items():
+            for literal in self._found[found]:
+                if not shown[literal.language]:
+                    continue
                 if literal in places:
-                    places[literal].append(match.start())
-                elif shown[literal.language]:
-                    places[literal] = [match.start()]
+                    places[literal] = sorted(places[literal] + here)
+                else:
+                    places[literal] = here
+        return list(places.items())
+
+
+def _looked_at(literal: Literal, starts: list[int], text: str) -> list[int]:
+    if literal.has_marks:
+        starts = [start for start in starts if text.startswith(literal.text, start)]
+    return starts if len(starts) <= _MOST else starts[:_FIRST] + starts[-_LAST:]
 
 
 def _literals(rule: Rule, language: int) -> list[Literal]:

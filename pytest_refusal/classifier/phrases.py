@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 from pytest_refusal.classifier.acts import ActFinder, Found
 from pytest_refusal.classifier.echo import Echo
@@ -52,8 +52,7 @@ _TELLING_RANK = {act: rank for rank, act in enumerate(_TELLING)}
 _SUBSTANCE = (Act.COMPLY, Act.WILLING, Act.ALTERNATIVE)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Explanation:
+class Explanation(NamedTuple):
     """Why a verdict came about: what was found, and what was weighed."""
 
     verdict: Verdict
@@ -61,8 +60,7 @@ class Explanation:
     features: Features
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Seen:
+class _Seen(NamedTuple):
     """What a text holds, whatever was asked."""
 
     view: View
@@ -128,8 +126,8 @@ class PhraseClassifier:
         return _Seen(view=view, found=tuple(found), explanation=explanation)
 
     def _weighed(self, text: str, view: View, found: list[Found]) -> Explanation:
-        found = settle(take_stances(view, found))
-        features = features_of(view, found)
+        found, acts = settle(take_stances(view, found))
+        features = features_of(view, acts)
         verdict = self._verdict(text, view, found, features)
         judged = self._judged(text)
         if judged is not text:

@@ -6,7 +6,7 @@ All cutting keeps the length, so that an offset into what is judged is one into 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from pytest_refusal.confidence import CONFIDENCE_TAG
 
@@ -56,8 +56,7 @@ _FORMAT_MARKS = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
+class Reading(NamedTuple):
     """A response as it is judged.
 
     text: of the same length as the response; what is not judged is spaces.
