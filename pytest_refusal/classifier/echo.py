@@ -22,12 +22,20 @@ class Echo:
     def __init__(self, prompt: str) -> None:
         self._prompt = " ".join(fold(prompt).split())
 
+    def holds(self, folded: str) -> bool:
+        """Return whether these words of a response stand in the prompt."""
+        return _bare(folded) in self._prompt
+
     def repeats(self, view: View, item: Found) -> bool:
         """Return whether the sentence in which `item` was found stands in the prompt."""
         low, high = view.sentences[item.sentence]
         low, high = max(low, item.start - 200), min(high, item.end + 200)
-        sentence = " ".join(view.text[low:high].split()).strip(" \"'.!?,;:")
+        sentence = _bare(view.text[low:high])
         if len(sentence) < _SHORTEST:
             return False
         start = self._prompt.find(sentence)
         return start >= 0 and not _FORBIDDEN.search(self._prompt[max(start - 80, 0) : start])
+
+
+def _bare(folded: str) -> str:
+    return " ".join(folded.split()).strip(" \"'.!?,;:")

@@ -58,23 +58,28 @@ class ShownLanguages(dict[int, bool]):
         self._view = view
         self._rulesets = rulesets
         self._beginning = view.words[:_BEGINNING].split()
+        self._words: frozenset[str] | None = None
 
     def __missing__(self, language: int) -> bool:
-        shown = self[language] = self._is_shown(self._rulesets[language])
+        rules = self._rulesets[language]
+        if rules.script is not None:
+            shown = not self._view.is_ascii and rules.script.search(self._view.text) is not None
+        else:
+            common = rules.common
+            shown = len(common.intersection(self._beginning)) >= _MANY_SIGNS or (
+                self._is_shown_later(common)
+            )
+        self[language] = shown
         return shown
 
-    def _is_shown(self, rules: RuleSet) -> bool:
-        view, common = self._view, rules.common
-        if rules.script is not None:
-            return not view.is_ascii and rules.script.search(view.text) is not None
-        if len(common.intersection(self._beginning)) >= _MANY_SIGNS:
-            return True
-        signs = len(common.intersection(view.tokens))
+    def _is_shown_later(self, common: frozenset[str]) -> bool:
+        if self._words is None:
+            self._words = frozenset(self._view.words.split())
+        words = self._words
+        signs = len(common & words)
         if signs >= _MANY_SIGNS:
             return True
-        if signs < _SIGNS and len(set(self._beginning)) > _FEW_WORDS:
-            return False
-        different = len(set(view.tokens))
+        different = len(words)
         return different <= _FEW_WORDS or (signs >= _SIGNS and different <= _SOME_WORDS)
 
 

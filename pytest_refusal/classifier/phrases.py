@@ -60,12 +60,14 @@ class Explanation(NamedTuple):
     features: Features
 
 
-class _Seen(NamedTuple):
-    """What a text holds, whatever was asked."""
+class _Judged(NamedTuple):
+    """What is remembered of a text, whatever was asked.
 
-    view: View
-    found: tuple[Found, ...]
-    explanation: Explanation
+    told: the words, folded, that led to the verdict.
+    """
+
+    verdict: Verdict
+    told: tuple[str, ...]
 
 
 class PhraseClassifier:
@@ -85,7 +87,7 @@ class PhraseClassifier:
         self._length_limit = length_limit
         self._finder = _shared_finder()
         self._weights = load_weights()
-        self._seen: dict[str, _Seen] = {}
+        self._judged: dict[str, _Judged] = {}
 
     @property
     def version(self) -> str:
@@ -94,47 +96,49 @@ class PhraseClassifier:
 
     def classify(self, text: str, *, prompt: Prompt | str | None = None) -> Verdict:
         """Judge `text`; what it repeats from `prompt` is no evidence."""
-        return self.explain(text, prompt=prompt).verdict
+        judged = self._judged.get(text)
+        if judged is None:
+            explanation, told = self._explain(text, None)
+            judged = _Judged(explanation.verdict, told)
+            if len(text) <= _REMEMBERED_LENGTH:
+                if len(self._judged) >= _REMEMBERED:
+                    self._judged.clear()
+                self._judged[text] = judged
+        if prompt is None or not judged.told:
+            return judged.verdict
+        echo = _echo_of(prompt)
+        if not any(map(echo.holds, judged.told)):
+            return judged.verdict
+        return self._explain(text, echo)[0].verdict
 
     def explain(self, text: str, *, prompt: Prompt | str | None = None) -> Explanation:
         """Judge `text` and say what was found and weighed."""
-        seen = self._seen.get(text)
-        if seen is None:
-            seen = self._examine(text)
-            if len(text) <= _REMEMBERED_LENGTH:
-                if len(self._seen) >= _REMEMBERED:
-                    self._seen.clear()
-                self._seen[text] = seen
-        if prompt is None or not seen.found:
-            return seen.explanation
-        echo = Echo(prompt.text if isinstance(prompt, Prompt) else prompt)
-        own = [item for item in seen.found if not echo.repeats(seen.view, item)]
-        if len(own) == len(seen.found):
-            return seen.explanation
-        return self._weighed(text, seen.view, own)
+        return self._explain(text, None if prompt is None else _echo_of(prompt))[0]
 
-    def _examine(self, text: str) -> _Seen:
-        reading = read(self._judged(text))
-        view = View(reading.text)
+    def _explain(self, text: str, echo: Echo | None) -> tuple[Explanation, tuple[str, ...]]:
+        """Judge `text`; return also the words, folded, that count only if they are no echo."""
+        reading = read(self._within_limit(text))
         if reading.is_blank:
             reason = "truncated" if reading.unfinished else "empty"
             verdict = Verdict(kind=VerdictKind.ANSWER, score=0.0, reason=reason)
-            explanation = Explanation(verdict=verdict, found=(), features={})
-            return _Seen(view=view, found=(), explanation=explanation)
+            return Explanation(verdict=verdict, found=(), features={}), ()
+        view = View(reading.text)
         found = self._finder.find(view)
-        explanation = self._weighed(text, view, found)
-        return _Seen(view=view, found=tuple(found), explanation=explanation)
+        told = tuple([view.text[item.start : item.end] for item in found])
+        if echo is not None:
+            found = [item for item in found if not echo.repeats(view, item)]
+        return self._weighed(text, view, found), told
 
     def _weighed(self, text: str, view: View, found: list[Found]) -> Explanation:
         found, acts = settle(take_stances(view, found))
         features = features_of(view, acts)
         verdict = self._verdict(text, view, found, features)
-        judged = self._judged(text)
+        judged = self._within_limit(text)
         if judged is not text:
             verdict = _with_limit(verdict, len(judged), len(text))
         return Explanation(verdict=verdict, found=tuple(found), features=features)
 
-    def _judged(self, text: str) -> str:
+    def _within_limit(self, text: str) -> str:
         limit = self._length_limit
         return text if limit is None or len(text) <= limit else text[:limit]
 
@@ -194,6 +198,10 @@ def _shared_classifier() -> PhraseClassifier:
 @cache
 def _shared_finder() -> ActFinder:
     return ActFinder(load_rules(language) for language in LANGUAGES)
+
+
+def _echo_of(prompt: Prompt | str) -> Echo:
+    return Echo(prompt.text if isinstance(prompt, Prompt) else prompt)
 
 
 def _telling(found: Sequence[Found]) -> list[Found]:

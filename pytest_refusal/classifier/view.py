@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from functools import cached_property
 
 from pytest_refusal.classifier.reading import lower_in_place
 
@@ -76,6 +75,19 @@ class View:
     starts: where each sentence begins, 0 for the first.
     """
 
+    __slots__ = (
+        "_foreign_spans",
+        "begin",
+        "is_ascii",
+        "padded",
+        "raw",
+        "sentences",
+        "solid_length",
+        "starts",
+        "text",
+        "words",
+    )
+
     def __init__(self, text: str) -> None:
         self.raw = text
         self.text = fold(text)
@@ -88,11 +100,7 @@ class View:
         self.sentences = _sentences(text)
         self.starts = [start for start, _ in self.sentences]
         self.starts[0] = 0
-
-    @cached_property
-    def tokens(self) -> list[str]:
-        """The words of the text, one by one."""
-        return self.words.split()
+        self._foreign_spans: list[tuple[int, int]] | None = None
 
     def sentence_at(self, offset: int) -> int:
         """Return the index of the sentence that holds `offset`."""
@@ -100,7 +108,9 @@ class View:
 
     def is_anothers(self, start: int, end: int) -> bool:
         """Whether the words are quoted, code, reported or a character's: not the speaker's own."""
-        for low, high in self._foreign:
+        if self._foreign_spans is None:
+            self._foreign_spans = self._foreign()
+        for low, high in self._foreign_spans:
             if low <= start and end <= high:
                 return True
             if low > start:
@@ -110,7 +120,6 @@ class View:
             ("translat" in before or ":" in before) and _TRANSLATED.search(before) is not None
         )
 
-    @cached_property
     def _foreign(self) -> list[tuple[int, int]]:
         raw, text = self.raw, self.text
         spans = _fences(raw) if "```" in raw else []
