@@ -8,7 +8,7 @@ from functools import partial
 from typing import NamedTuple
 
 from pytest_refusal.classifier.language import ShownLanguages
-from pytest_refusal.classifier.literals import Literal, LiteralIndex, Placed
+from pytest_refusal.classifier.literals import LiteralIndex, Placed
 from pytest_refusal.classifier.ruleset import Act, Matcher, Rule, RuleSet
 from pytest_refusal.classifier.view import View
 
@@ -132,21 +132,16 @@ def _find_all(
     placed: list[Placed], view: View, settled: frozenset[int], found: list[Found]
 ) -> None:
     """Find what the literals tell of, but for the patterns of sentences that are `settled`."""
-    left = _MOST_AT_ALL + len(view.text) // _CHARACTERS_A_SEARCH
-    # How often each stretch of the text was searched for a rule.
-    counts: dict[tuple[Rule, int], int] = {}
+    search = _Search(view, settled)
     for literal, starts in placed:
-        if literal.is_phrase:
-            _find_phrase(literal, starts, view, found)
-        elif left > 0:
-            left -= _find_patterns(literal, starts, view, settled, counts, found)
-
-
-def _find_phrase(literal: Literal, starts: list[int], view: View, found: list[Found]) -> None:
-    rule, length = literal.rule, len(literal.text)
-    for start in starts:
-        sentence = bisect_right(view.starts, start) - 1
-        found.append(_new_found((start, start + length, rule.name, rule.act, sentence)))
+        rule = literal.rule
+        if not literal.is_phrase:
+            search.find_patterns(rule, literal.text, starts, found)
+            continue
+        length = len(literal.text)
+        for start in starts:
+            sentence = bisect_right(view.starts, start) - 1
+            found.append(_new_found((start, start + length, rule.name, rule.act, sentence)))
 
 
 def _find_opening(rule: Rule, view: View, found: list[Found]) -> None:
@@ -158,39 +153,43 @@ def _find_opening(rule: Rule, view: View, found: list[Found]) -> None:
             return
 
 
-def _find_patterns(
-    literal: Literal,
-    starts: list[int],
-    view: View,
-    settled: frozenset[int],
-    counts: dict[tuple[Rule, int], int],
-    found: list[Found],
-) -> int:
-    """Find patterns around the places of a cue; return how often was searched."""
-    rule = literal.rule
-    needs, before, after = rule.needs, rule.before, rule.after
-    tried = -1
-    searches = 0
-    for start in starts:
-        sentence = bisect_right(view.starts, start) - 1
-        if sentence in settled:
-            continue
-        stretch = rule, start // _STRETCH
-        counts[stretch] = count = counts.get(stretch, 0) + 1
-        if count > _MOST:
-            continue
-        low, high = view.sentences[sentence]
-        low, high = max(low, start - before), min(high, start + after)
-        if low <= tried:
-            continue
-        tried = low
-        if needs and not _has_any(view.text[low:high], needs):
-            continue
-        searches += 1
-        span = _match(rule.matcher(literal.text), view, low, high)
-        if span:
-            found.append(_new_found((*span, rule.name, rule.act, sentence)))
-    return searches
+class _Search:
+    """The search for the patterns of several rules in one text."""
+
+    def __init__(self, view: View, settled: frozenset[int]) -> None:
+        self._view = view
+        self._settled = settled
+        self._is_ascii = view.text.isascii()
+        self._left = _MOST_AT_ALL + len(view.text) // _CHARACTERS_A_SEARCH
+        # How often each stretch of the text was searched for a rule.
+        self._counts: dict[tuple[Rule, int], int] = {}
+
+    def find_patterns(self, rule: Rule, cue: str, starts: list[int], found: list[Found]) -> None:
+        """Find patterns of the rule around the places of a cue."""
+        if self._left <= 0:
+            return
+        view, counts, needs = self._view, self._counts, rule.needs
+        tried = -1
+        for start in starts:
+            sentence = bisect_right(view.starts, start) - 1
+            if sentence in self._settled:
+                continue
+            stretch = rule, start // _STRETCH
+            counts[stretch] = count = counts.get(stretch, 0) + 1
+            if count > _MOST:
+                continue
+            low, high = view.sentences[sentence]
+            low = max(low, start - rule.before)
+            high = min(high, start + rule.after)
+            if low <= tried:
+                continue
+            tried = low
+            if needs and not _has_any(view.text[low:high], needs):
+                continue
+            self._left -= 1
+            span = _match(rule.matcher(cue, is_ascii=self._is_ascii), view, low, high)
+            if span:
+                found.append(_new_found((*span, rule.name, rule.act, sentence)))
 
 
 def _has_any(text: str, literals: tuple[str, ...]) -> bool:

@@ -21,7 +21,7 @@ _FEW_WORDS = 12
 _SOME_WORDS = 40
 _SIGNS, _MANY_SIGNS = 2, 3
 # In so many characters at the beginning, most texts show their language.
-_BEGINNING = 160
+_BEGINNING = 100
 
 _LOOKED_AT = 2000
 _FEWEST_WORDS = 6

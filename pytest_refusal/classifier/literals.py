@@ -72,13 +72,13 @@ class _Search:
         for literal in literals:
             texts.setdefault(words_of(literal.text) if spaced else literal.text, []).append(literal)
         any_of = _any_of(texts)
-        # A set of characters comes first, because the search skips to one of them at once.
+        # One character comes first, or a set of them, because the search skips to it at once.
         if spaced:
-            pattern = f"[ '](?=({any_of})(?![\\w'-]))"
+            patterns = [f"{before}(?=({any_of})(?![\\w'-]))" for before in " '"]
         else:
             first = "".join(sorted({text[0] for text in texts}))
-            pattern = f"[{re.escape(first)}](?<=(?=({any_of}))(?s:.))"
-        self._find = re.compile(pattern).finditer
+            patterns = [f"[{re.escape(first)}](?<=(?=({any_of}))(?s:.))"]
+        self._patterns = [re.compile(pattern) for pattern in patterns]
         # The longest one is found; those stand there too with which it begins.
         self._found = {
             text: [
@@ -92,22 +92,21 @@ class _Search:
 
     def places_in(self, text: str, shown: ShownLanguages) -> list[Placed]:
         starts: dict[str, list[int]] = {}
-        for match in self._find(text):
-            found = match[1]
-            if found in starts:
-                starts[found].append(match.start())
-            else:
-                starts[found] = [match.start()]
+        for pattern in self._patterns:
+            for match in pattern.finditer(text):
+                found = match[1]
+                if found in starts:
+                    starts[found].append(match.start())
+                else:
+                    starts[found] = [match.start()]
         places: dict[Literal, list[int]] = {}
         for found, here in starts.items():
             for literal in self._found[found]:
-                if not shown[literal.language]:
-                    continue
                 if literal in places:
-                    places[literal] = sorted(places[literal] + here)
-                else:
-                    places[literal] = here
-        return list(places.items())
+                    places[literal] += here
+                elif shown[literal.language]:
+                    places[literal] = here.copy()
+        return [(literal, sorted(here)) for literal, here in places.items()]
 
 
 def _looked_at(literal: Literal, starts: list[int], text: str) -> list[int]:

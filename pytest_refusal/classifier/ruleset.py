@@ -88,18 +88,21 @@ class Rule:
         self.after = _integer(table, "after", _REACH)
         self.spaced = spaced
         self._sources = tuple(_spell_out(p, words) for p in _strings(table, "patterns"))
-        self._compiled: dict[str, Matcher] = {}
+        self._compiled: tuple[dict[str, Matcher], dict[str, Matcher]] = {}, {}
 
-    def matcher(self, cue: str) -> Matcher:
+    def matcher(self, cue: str, *, is_ascii: bool) -> Matcher:
         """Return the patterns that can match a sentence for its `cue`.
 
         They are compiled when they are first needed: most runs need few of them.
+        is_ascii: whether the text is in plain ASCII, for which they are quicker.
         """
-        matcher = self._compiled.get(cue)
+        compiled = self._compiled[is_ascii]
+        matcher = compiled.get(cue)
         if matcher is None:
             likely = tuple(s for s in self._sources if self.spaced and _mentions(s, cue))
-            matcher = _matcher(likely or self._sources, spaced=self.spaced)
-            self._compiled[cue] = matcher
+            flags = re.ASCII if is_ascii else re.NOFLAG
+            matcher = _matcher(likely or self._sources, spaced=self.spaced, flags=flags)
+            compiled[cue] = matcher
         return matcher
 
 
@@ -118,14 +121,14 @@ class Matcher:
 
 
 @cache
-def _matcher(sources: tuple[str, ...], *, spaced: bool) -> Matcher:
+def _matcher(sources: tuple[str, ...], *, spaced: bool, flags: re.RegexFlag) -> Matcher:
     quicker = [_INNERMOST.sub(_with_first_letters, source) for source in sources]
     inside = [source for source in quicker if not source.startswith("^")]
     opening = [source[1:] for source in quicker if source.startswith("^")]
     ahead = r"\W" if spaced else ""
     return Matcher(
-        inside=re.compile(f"{ahead}(?:{'|'.join(inside)})") if inside else None,
-        opening=re.compile(f"(?:{'|'.join(opening)})") if opening else None,
+        inside=re.compile(f"{ahead}(?:{'|'.join(inside)})", flags) if inside else None,
+        opening=re.compile(f"(?:{'|'.join(opening)})", flags) if opening else None,
         lead=int(spaced),
     )
 
