@@ -14,9 +14,9 @@ from pytest_refusal.classifier.view import View
 
 # What people write has few cues of one rule within so many characters; no more are looked at.
 _STRETCH, _MOST = 256, 6
-# Nor is a text searched more often than this for all rules together: what people write, a
-# third as often at most.
-_MOST_AT_ALL, _CHARACTERS_A_SEARCH = 60, 48
+# Nor is a text searched more often than this for all rules together: what people write, six
+# times for ten that are allowed, at most.
+_MOST_AT_ALL, _CHARACTERS_A_SEARCH = 40, 96
 # A member of an enum takes long to look up.
 _DECLINE = Act.DECLINE
 # Acts that only count if the speaker does them: not in quotations, code or dialogue.

@@ -103,10 +103,10 @@ class _Search:
         for found, here in starts.items():
             for literal in self._found[found]:
                 if literal in places:
-                    places[literal] += here
+                    places[literal] = places[literal] + here
                 elif shown[literal.language]:
-                    places[literal] = here.copy()
-        return [(literal, sorted(here)) for literal, here in places.items()]
+                    places[literal] = here
+        return [(x, here if len(here) == 1 else sorted(here)) for x, here in places.items()]
 
 
 def _looked_at(literal: Literal, starts: list[int], text: str) -> list[int]:

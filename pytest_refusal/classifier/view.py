@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from itertools import accumulate
 
 from pytest_refusal.classifier.reading import lower_in_place
 
@@ -76,7 +77,7 @@ class View:
     """
 
     __slots__ = (
-        "_foreign_spans",
+        "_foreign",
         "begin",
         "is_ascii",
         "padded",
@@ -100,7 +101,7 @@ class View:
         self.sentences = _sentences(text)
         self.starts = [start for start, _ in self.sentences]
         self.starts[0] = 0
-        self._foreign_spans: list[tuple[int, int]] | None = None
+        self._foreign: tuple[list[int], list[int]] | None = None
 
     def sentence_at(self, offset: int) -> int:
         """Return the index of the sentence that holds `offset`."""
@@ -108,19 +109,19 @@ class View:
 
     def is_anothers(self, start: int, end: int) -> bool:
         """Whether the words are quoted, code, reported or a character's: not the speaker's own."""
-        if self._foreign_spans is None:
-            self._foreign_spans = self._foreign()
-        for low, high in self._foreign_spans:
-            if low <= start and end <= high:
-                return True
-            if low > start:
-                break
+        if self._foreign is None:
+            self._foreign = self._foreign_spans()
+        lows, reached = self._foreign
+        begun = bisect_right(lows, start)
+        if begun and end <= reached[begun - 1]:
+            return True
         before = self.text[max(start - 90, 0) : start]
         return _is_reported(before) or (
             ("translat" in before or ":" in before) and _TRANSLATED.search(before) is not None
         )
 
-    def _foreign(self) -> list[tuple[int, int]]:
+    def _foreign_spans(self) -> tuple[list[int], list[int]]:
+        """Return where spans of others begin, and how far those reach that have begun there."""
         raw, text = self.raw, self.text
         spans = _fences(raw) if "```" in raw else []
         if _has_quotes(raw):
@@ -131,7 +132,8 @@ class View:
             spans += _dialogue(raw)
         spans.sort()
         # A response that is one quotation or one block of code as a whole is the speaker's.
-        return [(low, high) for low, high in spans if high - low < 0.8 * self.solid_length]
+        parts = [(low, high) for low, high in spans if high - low < 0.8 * self.solid_length]
+        return [low for low, _ in parts], list(accumulate((high for _, high in parts), max))
 
 
 def fold(text: str) -> str:
