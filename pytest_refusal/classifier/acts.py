@@ -34,22 +34,6 @@ _OWN = frozenset(
     }
 )
 
-# Acts that say nothing by themselves of whether something is declined.
-_BESIDE = frozenset(
-    {
-        Act.OFFER,
-        Act.ALTERNATIVE,
-        Act.COMPLY,
-        Act.WILLING,
-        Act.CLARIFY,
-        Act.PREAMBLE,
-        Act.SELF,
-        Act.FICTION,
-    }
-)
-# Acts that say nothing more where the sentence declines outright.
-_OUTRANKED = frozenset({Act.ABSTAIN, Act.INCAPABLE, Act.CANNOT, Act.UNFIT})
-
 
 class Found(NamedTuple):
     """An act that was found: by which rule, where, and in which sentence."""
@@ -88,22 +72,19 @@ class ActFinder:
         Acts that only weigh beside others are not sought where nothing tells of declining.
         """
         shown = ShownLanguages(view, self._rulesets)
-        telling: list[Placed] = []
-        weaker: list[Placed] = []
-        beside: list[Placed] = []
+        by_stage: tuple[list[Placed], list[Placed], list[Placed]] = [], [], []
         for placed in self._index.places_in(view, shown):
-            literal = placed[0]
-            act = literal.rule.act
-            if act in _BESIDE:
-                beside.append(placed)
-            elif act in _OUTRANKED and not literal.is_phrase:
-                weaker.append(placed)
-            else:
-                telling.append(placed)
-        found = _find_telling(telling, weaker, view)
+            by_stage[placed[0].stage].append(placed)
+        telling, weaker, beside = by_stage
+        search = _Search(view)
+        found = _own(search.find(telling), view)
+        if weaker:
+            # Where something is declined, weaker acts would be left out again.
+            settled = frozenset([item.sentence for item in found if item.act is _DECLINE])
+            found += _own(search.find(weaker, settled), view)
         if not found:
             return []
-        _find_all(beside, view, frozenset(), found)
+        found += search.find(beside)
         text, begin = view.text, view.begin
         for language, rule in self._openings.get(text[begin : begin + 1], ()):
             if text.startswith(rule.openings, begin) and shown[language]:
@@ -111,37 +92,8 @@ class ActFinder:
         return sorted(set(found))
 
 
-def _find_telling(telling: list[Placed], weaker: list[Placed], view: View) -> list[Found]:
-    found: list[Found] = []
-    _find_all(telling, view, frozenset(), found)
-    found = _own(found, view)
-    if not weaker:
-        return found
-    # Where something is declined, weaker acts would be left out again: not worth a search.
-    settled = frozenset([item.sentence for item in found if item.act is _DECLINE])
-    also: list[Found] = []
-    _find_all(weaker, view, settled, also)
-    return found + _own(also, view)
-
-
 def _own(found: list[Found], view: View) -> list[Found]:
     return [f for f in found if f.act not in _OWN or not view.is_anothers(f.start, f.end)]
-
-
-def _find_all(
-    placed: list[Placed], view: View, settled: frozenset[int], found: list[Found]
-) -> None:
-    """Find what the literals tell of, but for the patterns of sentences that are `settled`."""
-    search = _Search(view, settled)
-    for literal, starts in placed:
-        rule = literal.rule
-        if not literal.is_phrase:
-            search.find_patterns(rule, literal.text, starts, found)
-            continue
-        length = len(literal.text)
-        for start in starts:
-            sentence = bisect_right(view.starts, start) - 1
-            found.append(_new_found((start, start + length, rule.name, rule.act, sentence)))
 
 
 def _find_opening(rule: Rule, view: View, found: list[Found]) -> None:
@@ -154,25 +106,44 @@ def _find_opening(rule: Rule, view: View, found: list[Found]) -> None:
 
 
 class _Search:
-    """The search for the patterns of several rules in one text."""
+    """The search for phrases and patterns in one text."""
 
-    def __init__(self, view: View, settled: frozenset[int]) -> None:
+    def __init__(self, view: View) -> None:
         self._view = view
-        self._settled = settled
         self._is_ascii = view.text.isascii()
         self._left = _MOST_AT_ALL + len(view.text) // _CHARACTERS_A_SEARCH
         # How often each stretch of the text was searched for a rule.
         self._counts: dict[tuple[Rule, int], int] = {}
 
-    def find_patterns(self, rule: Rule, cue: str, starts: list[int], found: list[Found]) -> None:
+    def find(self, placed: Iterable[Placed], settled: frozenset[int] = frozenset()) -> list[Found]:
+        """Find what literals tell of, but for the patterns of sentences that are `settled`."""
+        found: list[Found] = []
+        sentences = self._view.starts
+        for literal, starts in placed:
+            rule = literal.rule
+            if literal.is_phrase:
+                length, name, act = len(literal.text), rule.name, rule.act
+                for start in starts:
+                    sentence = bisect_right(sentences, start) - 1
+                    found.append(_new_found((start, start + length, name, act, sentence)))
+            elif self._left > 0:
+                self._find_patterns(rule, literal.text, starts, settled, found)
+        return found
+
+    def _find_patterns(
+        self,
+        rule: Rule,
+        cue: str,
+        starts: list[int],
+        settled: frozenset[int],
+        found: list[Found],
+    ) -> None:
         """Find patterns of the rule around the places of a cue."""
-        if self._left <= 0:
-            return
         view, counts, needs = self._view, self._counts, rule.needs
         tried = -1
         for start in starts:
             sentence = bisect_right(view.starts, start) - 1
-            if sentence in self._settled:
+            if sentence in settled:
                 continue
             stretch = rule, start // _STRETCH
             counts[stretch] = count = counts.get(stretch, 0) + 1

@@ -8,14 +8,44 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from enum import IntEnum
 
 from pytest_refusal.classifier.language import ShownLanguages
-from pytest_refusal.classifier.ruleset import Rule, RuleSet
+from pytest_refusal.classifier.ruleset import Act, Rule, RuleSet
 from pytest_refusal.classifier.view import View, words_of
 
 # Of many places of a literal the first and the last ones are looked at.
 _FIRST, _LAST = 24, 8
-_MOST = _FIRST + _LAST
+
+
+# Acts that say nothing by themselves of whether something is declined.
+_BESIDE = frozenset(
+    {
+        Act.OFFER,
+        Act.ALTERNATIVE,
+        Act.COMPLY,
+        Act.WILLING,
+        Act.CLARIFY,
+        Act.PREAMBLE,
+        Act.SELF,
+        Act.FICTION,
+    }
+)
+# Acts that say nothing more where the sentence declines outright.
+_OUTRANKED = frozenset({Act.ABSTAIN, Act.INCAPABLE, Act.CANNOT, Act.UNFIT})
+
+
+class Stage(IntEnum):
+    """When what a literal tells of is sought.
+
+    TELLING: in any text.
+    WEAKER: after that, where nothing is declined.
+    BESIDE: only where something tells of declining.
+    """
+
+    TELLING = 0
+    WEAKER = 1
+    BESIDE = 2
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,6 +59,7 @@ class Literal:
     text: str
     rule: Rule
     language: int
+    stage: Stage
     is_phrase: bool
     has_marks: bool
 
@@ -58,9 +89,12 @@ class LiteralIndex:
         if not view.is_ascii:
             places += self._spaced.places_in(words, shown)
             places += self._others.places_in(text, shown)
-        for number, (literal, starts) in enumerate(places):
-            if literal.has_marks or len(starts) > _MOST:
-                places[number] = literal, _looked_at(literal, starts, text)
+        for literal, starts in places:
+            if literal.has_marks:
+                starts[:] = [start for start in starts if text.startswith(literal.text, start)]
+            if len(starts) > 1:
+                starts.sort()
+                del starts[_FIRST:-_LAST]
         return places
 
 
@@ -91,36 +125,38 @@ class _Search:
         }
 
     def places_in(self, text: str, shown: ShownLanguages) -> list[Placed]:
-        starts: dict[str, list[int]] = {}
+        places: dict[Literal, list[int]] = {}
         for pattern in self._patterns:
             for match in pattern.finditer(text):
-                found = match[1]
-                if found in starts:
-                    starts[found].append(match.start())
-                else:
-                    starts[found] = [match.start()]
-        places: dict[Literal, list[int]] = {}
-        for found, here in starts.items():
-            for literal in self._found[found]:
-                if literal in places:
-                    places[literal] = places[literal] + here
-                elif shown[literal.language]:
-                    places[literal] = here
-        return [(x, here if len(here) == 1 else sorted(here)) for x, here in places.items()]
-
-
-def _looked_at(literal: Literal, starts: list[int], text: str) -> list[int]:
-    if literal.has_marks:
-        starts = [start for start in starts if text.startswith(literal.text, start)]
-    return starts if len(starts) <= _MOST else starts[:_FIRST] + starts[-_LAST:]
+                start = match.start()
+                for literal in self._found[match[1]]:
+                    if literal in places:
+                        places[literal].append(start)
+                    elif shown[literal.language]:
+                        places[literal] = [start]
+        return list(places.items())
 
 
 def _literals(rule: Rule, language: int) -> list[Literal]:
     return [
-        Literal(text, rule, language, is_phrase, rule.spaced and words_of(text) != text)
+        Literal(
+            text,
+            rule,
+            language,
+            _stage_of(rule.act, is_phrase=is_phrase),
+            is_phrase,
+            rule.spaced and words_of(text) != text,
+        )
         for texts, is_phrase in ((rule.phrases, True), (rule.cues, False))
         for text in texts
     ]
+
+
+def _stage_of(act: Act, *, is_phrase: bool) -> Stage:
+    if act in _BESIDE:
+        return Stage.BESIDE
+    # What phrases tell of costs no search.
+    return Stage.WEAKER if act in _OUTRANKED and not is_phrase else Stage.TELLING
 
 
 def _goes_on(text: str, end: int) -> bool:
