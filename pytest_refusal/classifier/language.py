@@ -58,7 +58,7 @@ class ShownLanguages(dict[int, bool]):
         self._view = view
         self._rulesets = rulesets
         self._beginning = view.words[:_BEGINNING].split()
-        self._words: frozenset[str] | None = None
+        self._words: list[str] | None = None
 
     def __missing__(self, language: int) -> bool:
         rules = self._rulesets[language]
@@ -74,12 +74,13 @@ class ShownLanguages(dict[int, bool]):
 
     def _is_shown_later(self, common: frozenset[str]) -> bool:
         if self._words is None:
-            self._words = frozenset(self._view.words.split())
-        words = self._words
-        signs = len(common & words)
+            self._words = self._view.words.split()
+        signs = len(common.intersection(self._words))
         if signs >= _MANY_SIGNS:
             return True
-        different = len(words)
+        if signs < _SIGNS and len(set(self._beginning)) > _FEW_WORDS:
+            return False
+        different = len(set(self._words))
         return different <= _FEW_WORDS or (signs >= _SIGNS and different <= _SOME_WORDS)
 
 

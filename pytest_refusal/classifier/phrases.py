@@ -48,6 +48,8 @@ _TELLING = (
     Act.APOLOGY,
     Act.LECTURE,
 )
+# A member of an enum takes long to look up.
+_REFUSAL, _PARTIAL, _ANSWER = VerdictKind.REFUSAL, VerdictKind.PARTIAL_REFUSAL, VerdictKind.ANSWER
 _TELLING_RANK = {act: rank for rank, act in enumerate(_TELLING)}
 _SUBSTANCE = (Act.COMPLY, Act.WILLING, Act.ALTERNATIVE)
 
@@ -120,7 +122,7 @@ class PhraseClassifier:
         reading = read(self._within_limit(text))
         if reading.is_blank:
             reason = "truncated" if reading.unfinished else "empty"
-            verdict = Verdict(kind=VerdictKind.ANSWER, score=0.0, reason=reason)
+            verdict = Verdict(kind=_ANSWER, score=0.0, reason=reason)
             return Explanation(verdict=verdict, found=(), features={}), ()
         view = View(reading.text)
         found = self._finder.find(view)
@@ -147,26 +149,24 @@ class PhraseClassifier:
     ) -> Verdict:
         configured = self._configured(text, view)
         if configured:
-            return Verdict(
-                kind=VerdictKind.REFUSAL, score=1.0, reason="phrase", evidence=(configured,)
-            )
+            return Verdict(kind=_REFUSAL, score=1.0, reason="phrase", evidence=(configured,))
         score = self._weights.score(features)
         if score > 0.5 and (telling := _telling(found)):
-            kind, shown = VerdictKind.REFUSAL, telling[:_SHOWN]
+            kind, shown = _REFUSAL, telling[:_SHOWN]
             evidence = [_evidence(text, item) for item in shown]
             if self._weights.is_partial(features):
-                kind = VerdictKind.PARTIAL_REFUSAL
+                kind = _PARTIAL
                 evidence[_SHOWN - 1 :] = [_substance(text, view, found)]
             return Verdict(kind=kind, score=score, reason="phrase", evidence=tuple(evidence))
         if not found and (language := uncovered_language(view)):
             noted = Evidence(rule="language-not-covered", text=language)
             return Verdict(
-                kind=VerdictKind.ANSWER,
+                kind=_ANSWER,
                 score=score,
                 reason="language_not_covered",
                 evidence=(noted,),
             )
-        return Verdict(kind=VerdictKind.ANSWER, score=min(score, 0.5), reason="no_phrase")
+        return Verdict(kind=_ANSWER, score=min(score, 0.5), reason="no_phrase")
 
     def _configured(self, text: str, view: View) -> Evidence | None:
         for phrase in self._extra:
