@@ -5,16 +5,27 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 
-from pytest_refusal.execution.asking import ask, is_async
+from pytest_refusal.execution.asking import AskError, ask, is_async
+from pytest_refusal.execution.breaker import Breaker, StoppedError
 from pytest_refusal.execution.conversation import calls_of
 from pytest_refusal.execution.loop import BackgroundLoop
-from pytest_refusal.execution.meter import Budget, Meter
-from pytest_refusal.execution.prefetch import WINDOW, Prefetch, Question
-from pytest_refusal.execution.recording import Recording, RecordingPolicy, RecordMode
+from pytest_refusal.execution.meter import Budget, Meter, SpentError
+from pytest_refusal.execution.prefetch import WINDOW, Prefetch, Question, concurrency_of
+from pytest_refusal.execution.recording import (
+    NotInRecordingError,
+    Recording,
+    RecordingPolicy,
+    RecordMode,
+)
 from pytest_refusal.execution.retry import RetryingPolicy
 from pytest_refusal.outcome import Trial
 from pytest_refusal.protocols import Policy
 from pytest_refusal.response import Response
+
+# Why a prompt has no response that says nothing about its policy.
+_NO_FAULT = frozenset(
+    {NotInRecordingError.reason, SpentError.reason, StoppedError.reason, "cancelled"}
+)
 
 _NOBODY: Mapping[str, Policy] = MappingProxyType({})
 
@@ -60,8 +71,14 @@ class Asker:
                 name: RecordingPolicy(policy, recording, is_usable=is_usable)
                 for name, policy in self._live.items()
             }
+        # One that is not asked ahead costs no more than pytest's own limits let it.
+        self._breakers = {
+            name: Breaker(name, counted="prompts")
+            for name, policy in self.policies.items()
+            if concurrency_of(policy) > 0
+        }
         self.needs_loop = any(is_async(policy) for policy in self.policies.values())
-        self.asks_ahead = any(getattr(p, "concurrency", 0) > 0 for p in self.policies.values())
+        self.asks_ahead = bool(self._breakers)
         hiders = [getattr(policy, "hide", None) for policy in self._live.values()]
         self._hiders: Sequence[Callable[[str], str]] = [hide for hide in hiders if hide]
 
@@ -74,12 +91,22 @@ class Asker:
         if not self.asks_ahead:
             policy = self.policies[trial.policy]
             return ask(policy, trial.prompt, sample=trial.sample, loop=self._loop)
-        return self._prefetch.fetch(self._question(trial), map(self._question, ahead))
+        breaker = self._breakers.get(trial.policy)
+        if breaker is not None and breaker.message is not None:
+            raise AskError(breaker.message, reason=StoppedError.reason)
+        try:
+            response = self._prefetch.fetch(self._question(trial), map(self._question, ahead))
+        except AskError as error:
+            if breaker is not None and error.reason not in _NO_FAULT:
+                breaker.failed(error)
+            raise
+        if breaker is not None:
+            breaker.succeeded()
+        return response
 
     def window(self, policy: str) -> int:
         """How many prompts of a policy may be asked and not yet fetched; 0 if none ahead."""
-        concurrency: int = getattr(self.policies[policy], "concurrency", 0)
-        return WINDOW * concurrency
+        return WINDOW * concurrency_of(self.policies[policy])
 
     def cancel(self) -> None:
         """Cancel what was asked ahead and is not wanted any more."""
@@ -94,9 +121,10 @@ class Asker:
     @property
     def stopped(self) -> str | None:
         """Why a policy or a judge is asked no more, in words; None while all are."""
-        for policy in self._remote:
-            if policy.breaker.message is not None:
-                return policy.breaker.message
+        breakers = (*(policy.breaker for policy in self._remote), *self._breakers.values())
+        for breaker in breakers:
+            if breaker.message is not None:
+                return self.hide(breaker.message)
         return None if self._budget is None else self._budget.message
 
     def hide(self, text: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pytest_refusal.errors import PolicyError, UnusablePolicyError
+from pytest_refusal.execution.conversation import AskError
 
 
 class StoppedError(PolicyError):
@@ -15,13 +16,14 @@ class Breaker:
     """Trips when a policy cannot be used, or when the first prompts all fail alike.
 
     limit: how many first failures of one kind are enough.  Never trips after a success but
-    for as many failures of one kind in a row.
+    for as many failures of one kind in a row.  counted: what it hears of.
     """
 
-    def __init__(self, policy: str, *, limit: int = 5) -> None:
+    def __init__(self, policy: str, *, limit: int = 5, counted: str = "requests") -> None:
         self._policy = policy
         self._limit = limit
-        self._reason = ""
+        self._counted = counted
+        self._kind: tuple[str, type | None] = ("", None)
         self._alike = 0
         self._any_success = False
         self._message: str | None = None
@@ -41,10 +43,12 @@ class Breaker:
         self._any_success = True
         self._alike = 0
 
-    def failed(self, error: PolicyError) -> None:
-        """Note that a request was given up."""
-        self._alike = self._alike + 1 if error.reason == self._reason else 1
-        self._reason = error.reason
+    def failed(self, error: PolicyError | AskError) -> None:
+        """Note that a request or a prompt was given up."""
+        cause = error.__cause__
+        kind = (error.reason, type(cause) if isinstance(error, AskError) and cause else None)
+        self._alike = self._alike + 1 if kind == self._kind else 1
+        self._kind = kind
         if self._message is not None:
             return
         if isinstance(error, UnusablePolicyError) and not self._any_success:
@@ -52,9 +56,9 @@ class Breaker:
         elif self._alike >= self._limit and self._stops_for(error):
             which = "in a row" if self._any_success else "at the start"
             self._message = (
-                f"policy {self._policy!r} stopped after {self._alike} requests {which} that"
+                f"policy {self._policy!r} stopped after {self._alike} {self._counted} {which} that"
                 f" failed alike: {error}"
             )
 
-    def _stops_for(self, error: PolicyError) -> bool:
+    def _stops_for(self, error: PolicyError | AskError) -> bool:
         return not self._any_success or isinstance(error, UnusablePolicyError)

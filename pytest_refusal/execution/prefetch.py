@@ -57,7 +57,7 @@ class Prefetch:
         second time is asked again.  Raises AskError.
         """
         asked = None
-        if _concurrency(question.policy) > 0:
+        if concurrency_of(question.policy) > 0:
             asked = self._asked.pop(question.key, None) or self._start(question)
         self._look(ahead)
         if asked is None:
@@ -94,7 +94,7 @@ class Prefetch:
             under_way[name] = under_way.get(name, 0) + 1
         most = 1  # at least one look ahead, to learn how far to look
         for number, question in enumerate(ahead):
-            concurrency = _concurrency(question.policy)
+            concurrency = concurrency_of(question.policy)
             most = max(most, WINDOW * concurrency * (len(self._names) or 1))
             if number >= most:
                 break
@@ -109,13 +109,14 @@ class Prefetch:
     def _start(self, question: Question) -> _Asked:
         if question.policy.name not in self._names:
             self._names.add(question.policy.name)
-            self._capacity += WINDOW * _concurrency(question.policy) - 1
+            self._capacity += WINDOW * concurrency_of(question.policy) - 1
         close_with(question.policy, self._loop)
         return self._loop.submit(
             ask_on_loop(question.policy, question.prompt, sample=question.sample)
         )
 
 
-def _concurrency(policy: Policy) -> int:
+def concurrency_of(policy: Policy) -> int:
+    """How many prompts a policy may be asked at a time, ahead of the one that waits; 0 for none."""
     found: int = getattr(policy, "concurrency", 0)
     return found

@@ -160,6 +160,32 @@ def test_what_cannot_be_used_stops_the_run_with_one_message(
     assert len(ran.policy("staging")["not_run"]) >= 56
 
 
+@XDIST
+def test_a_server_that_never_answers_stops_the_run(
+    staging: Any, model_server: Any, workers: tuple[str, ...]
+) -> None:
+    model_server.script = lambda body, number: model_server.says(ANSWERS, delay_s=60)
+    staging.configure(policy="timeout_s = 1\nconcurrency = 4")
+    staging.write_file("prompts.toml", corpus(100))
+    ran = staging.run("--refusal-policy=staging", *workers)
+    assert "stopped after 5 prompts at the start that failed alike: no response" in ran.last_line
+    assert ran.exit_status == 2
+    assert ran.report["complete"] is False
+    assert len(model_server.requests) <= (5 + 4) * (2 if workers else 1)
+
+
+@XDIST
+def test_a_coroutine_function_that_always_fails_stops_the_run(
+    staging: Any, workers: tuple[str, ...]
+) -> None:
+    staging.write_file("app.py", "async def reply(text):\n    raise KeyError('APP_KEY')\n")
+    staging.write_file("prompts.toml", corpus(100))
+    ran = staging.run("--refusal-policy=app:reply", *workers)
+    assert "prompts at the start that failed alike: KeyError: 'APP_KEY'" in ran.last_line
+    assert ran.exit_status == 2
+    assert len(ran.policy("app:reply")["outcomes"]) <= 7 * (2 if workers else 1)
+
+
 def test_first_requests_that_all_fail_alike_stop_the_run(staging: Any, model_server: Any) -> None:
     model_server.script = lambda body, number: model_server.fails(500)
     staging.write_file("prompts.toml", corpus(60))

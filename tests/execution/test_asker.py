@@ -41,6 +41,25 @@ def staging(server: Any) -> RetryingPolicy:
     return RetryingPolicy(remote, retries=0, concurrency=2, timeout_s=5)
 
 
+class Broken:
+    """Fails as it is told, prompt by prompt, and may be asked ahead."""
+
+    name = "broken"
+    takes_conversation = True
+    concurrency = 1
+
+    def __init__(self, *errors: Exception | None) -> None:
+        self.errors = errors
+        self.asked = 0
+
+    async def respond(self, prompt: Prompt, *, sample: int) -> Response:
+        self.asked += 1
+        error = self.errors[int(prompt.id[1:]) % len(self.errors)]
+        if error is not None:
+            raise error
+        return Response(text="Hi.")
+
+
 def trials(policy: str, count: int = 4, turns: int = 1) -> list[Trial]:
     return [
         Trial(
@@ -98,3 +117,43 @@ def test_limits_and_stops_are_told(model_server: Any, loop: BackgroundLoop) -> N
     fetch_all(asker, trials("s"))
     assert asker.stopped is not None
     assert "policy 'staging' cannot be used: HTTP 401" in asker.stopped
+
+
+def reasons(asker: Asker, policy: Broken) -> list[str]:
+    found = []
+    for trial in trials("broken", 12):
+        try:
+            asker.fetch(trial)
+        except AskError as error:
+            found.append(error.reason)
+        else:
+            found.append("")
+    return found
+
+
+def test_any_policy_that_is_asked_ahead_stops_where_its_first_prompts_fail_alike(
+    loop: BackgroundLoop,
+) -> None:
+    policy = Broken(OSError("no route to 1"), OSError("no route to 2"))
+    asker = Asker({"broken": policy}, loop)
+    assert reasons(asker, policy) == ["error"] * 5 + ["stopped"] * 7
+    assert policy.asked == 5
+    assert asker.stopped is not None
+    assert asker.stopped.startswith(
+        "policy 'broken' stopped after 5 prompts at the start that failed alike:"
+        " OSError: no route to 1"
+    )
+
+
+@pytest.mark.parametrize(
+    "errors",
+    [(OSError("no"), ValueError("no")), (OSError("no"), None), (None, *[OSError("no")] * 11)],
+    ids=["not alike", "now and then", "after a success"],
+)
+def test_it_goes_on_where_prompts_fail_otherwise(
+    loop: BackgroundLoop, errors: tuple[Exception | None, ...]
+) -> None:
+    policy = Broken(*errors)
+    asker = Asker({"broken": policy}, loop)
+    assert "stopped" not in reasons(asker, policy)
+    assert (policy.asked, asker.stopped) == (12, None)
