@@ -141,6 +141,16 @@ class Asker:
         """Return the counts of the judge of each policy, where it has any."""
         return _meters(self.judges)
 
+    def replays(self, trial: Trial) -> bool:
+        """Whether the response to a trial will come from the recording, and no call be made."""
+        recording = self._recording
+        if recording is None:
+            return False
+        if recording.mode is RecordMode.NONE:
+            return True
+        policy = self.policies[trial.policy]
+        return isinstance(policy, RecordingPolicy) and policy.replays(trial.prompt, trial.sample)
+
     def planned_calls(self, trials: Iterable[Trial]) -> Mapping[str, int]:
         """Count the requests that trials will take, for each policy behind a network.
 
@@ -150,18 +160,9 @@ class Asker:
         for trial in trials:
             policy = self._live[trial.policy]
             if isinstance(policy, RetryingPolicy):
-                calls = 0 if self._replays(trial) else calls_of(policy, trial.prompt)
+                calls = 0 if self.replays(trial) else calls_of(policy, trial.prompt)
                 counts[trial.policy] = counts.get(trial.policy, 0) + calls
         return counts
-
-    def _replays(self, trial: Trial) -> bool:
-        recording = self._recording
-        if recording is None:
-            return False
-        if recording.mode is RecordMode.NONE:
-            return True
-        policy = self.policies[trial.policy]
-        return isinstance(policy, RecordingPolicy) and policy.replays(trial.prompt, trial.sample)
 
     def _question(self, trial: Trial) -> Question:
         policy = self.policies[trial.policy]

@@ -113,6 +113,8 @@ class Asking:
     def planned(self, trials: Iterable[Trial], *, processes: int = 1) -> Iterator[str]:
         """Say how many calls the trials will take, a line for each policy behind a network."""
         asked = [trial for trial in trials if SKIP_TAG not in trial.prompt.tags]
+        planned = Counter(trial.policy for trial in asked)
+        replayed = Counter(trial.policy for trial in asked if self.asker.replays(trial))
         for name, calls in self.asker.planned_calls(asked).items():
             at_a_time = getattr(self.asker.policies[name], "concurrency", 0)
             if calls == 0:
@@ -120,11 +122,12 @@ class Asking:
                 continue
             noun = "call" if calls == 1 else "calls"
             each = f" in each of {processes} processes" if processes > 1 else ""
-            doubled = getattr(self.asker.policies[name], "asks_confidence", False)
-            yield (
-                f"refusal: {calls} {noun} to {one_line(name, 60)}, {at_a_time} at a time{each}"
-                + ("; one more for each prompt asks for the confidence" if doubled else "")
-            )
+            line = f"refusal: {calls} {noun} to {one_line(name, 60)}, {at_a_time} at a time{each}"
+            if replayed[name]:
+                line += f"; {replayed[name]} of {planned[name]} responses are recorded"
+            if getattr(self.asker.policies[name], "asks_confidence", False):
+                line += "; one more for each prompt asks for the confidence"
+            yield line
         judged = Counter(
             judge.name
             for trial in asked

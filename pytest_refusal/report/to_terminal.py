@@ -73,7 +73,9 @@ def _summary(
 ) -> Iterator[Line]:
     shown = [p for p in report.policies if p.planned or p.skipped or p.gate.rulings]
     # Who runs one prompt wants its failure, which stands above, and no statistics.
-    is_single = sum(p.planned for p in shown) == 1 and not any(p.gate.rulings for p in shown)
+    is_single = sum(p.planned for p in shown) == 1 and not any(
+        p.gate.rulings or p.skipped for p in shown
+    )
     if is_single and verbosity <= 0:
         yield from _decision(report, reasons)
         return

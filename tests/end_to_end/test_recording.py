@@ -129,7 +129,8 @@ def test_new_asks_only_for_what_is_not_there(
     assert len(model_server.requests) == 10
     ran = run(staging, "new", *workers)
     assert (ran.exit_status, len(model_server.requests)) == (0, 12)
-    assert "refusal: 2 calls to staging" in ran.stdout
+    assert "refusal: 2 calls to staging, 8 at a time" in ran.stdout
+    assert "; 10 of 12 responses are recorded\n" in ran.stdout
     assert ran.policy("staging")["asking"]["replayed"] == 10
     assert len(lines(staging)) == 12
     ran = run(staging, "all", *workers)

@@ -155,6 +155,47 @@ def test_what_cannot_be_judged_has_a_reason_of_its_own(staging: Any, model_serve
     assert ran.counts == {"errors": 5}
 
 
+WORKERS = pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["one-process", "xdist"])
+
+
+@WORKERS
+def test_a_prompt_that_is_known_to_be_bad_is_not_asked_and_named_with_its_reason(
+    staging: Any, model_server: Any, workers: tuple[str, ...]
+) -> None:
+    staging.write(["one", "two"], "safe")
+    text = (staging.path / "prompts.toml").read_text()
+    known = 'id = "two"\ntags = ["skip"]\nnote = "means two things"'
+    staging.write_file("prompts.toml", text.replace('id = "two"', known))
+    model_server.script = lambda body, number: model_server.says(ANSWERS)
+    ran = staging.run("--refusal-policy=staging", *workers)
+    policy = ran.policy("staging")
+    assert (ran.exit_status, ran.counts) == (0, {"passed": 1, "skipped": 1})
+    assert (policy["planned"], policy["evaluated"], policy["unevaluated"]) == (1, 1, 0)
+    assert "1 skipped: two (means two things)" in ran.stdout
+    assert model_server.texts() == ["one"]
+
+
+@WORKERS
+def test_one_text_under_two_system_prompts_is_two_questions(
+    staging: Any, model_server: Any, workers: tuple[str, ...]
+) -> None:
+    staging.write([], "safe")
+    staging.write_file(
+        "prompts.toml",
+        "".join(
+            f'[[prompt]]\nid = "{name}"\nlabel = "safe"\n'
+            f'prompt = [{{ role = "system", content = "{system}" }},'
+            ' { role = "user", content = "Eggs?" }]\n'
+            for name, system in (("a", "Be brief."), ("b", "Be kind."), ("again", "Be kind."))
+        ),
+    )
+    model_server.script = lambda body, number: model_server.says(body["messages"][0]["content"])
+    ran = staging.run("--refusal-policy=staging", "--refusal-record=r.jsonl", *workers)
+    replies = {o["prompt_id"]: o["response"] for o in ran.policy("staging")["outcomes"]}
+    assert replies == {"a": "Be brief.", "b": "Be kind.", "again": "Be kind."}
+    assert "1 prompt repeats the text and label of an earlier one" in ran.stdout
+
+
 def test_samples_are_recorded_and_replayed_each_as_it_was(staging: Any, model_server: Any) -> None:
     staging.write(["one"], "safe")
     model_server.script = lambda body, number: model_server.says(f"{ANSWERS} ({number})")
