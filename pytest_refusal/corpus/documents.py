@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import chain, islice
 from typing import NamedTuple
 
-from pytest_refusal.corpus.faults import UnreadableError, did_you_mean, listing, quoted
+from pytest_refusal.corpus.faults import MOST_NAMES, UnreadableError, did_you_mean, listing, quoted
 from pytest_refusal.corpus.promptfoo import MARKS, elsewhere, rows_of_tests
 from pytest_refusal.corpus.rows import Broken, Row, Sheet, row_of
 
@@ -48,7 +49,8 @@ def sheet_of_members(members: Mapping[str, Member]) -> Sheet:
     if len(lists) == len(members) and any(map(_holds_cells, lists)):
         return _columns(members)
     keys = listing(list(members)[:8]) or "no keys"
-    close = next((hint for key in members if (hint := did_you_mean(key, _OWN_KEYS))), ".")
+    hints = (did_you_mean(key, _OWN_KEYS) for key in islice(members, MOST_NAMES))
+    close = next(filter(None, hints), ".")
     raise UnreadableError(
         next((member.line for member in members.values()), 1),
         f"the document must be {_FORMS}; it has {keys}{close} Where the list stands elsewhere, "
@@ -68,24 +70,27 @@ def _holds_cells(values: list[object]) -> bool:
 
 
 def _own(members: Mapping[str, Member]) -> Sheet:
-    rows: list[Row | Broken] = []
-    defaults: Row | None = None
-    prompts: Member | None = None
+    defaults = members.get("defaults")
+    of_all = None
+    if defaults is not None and isinstance(defaults.value, Mapping):
+        of_all = Row(defaults.line, defaults.value)
+    prompts = members.get("prompts")
+    rows = () if prompts is None else _rows(prompts)
+    return Sheet(rows=chain(_misplaced(members), rows), ours=True, defaults=of_all)
+
+
+def _misplaced(members: Mapping[str, Member]) -> Iterator[Broken]:
+    kinds: Mapping[str, tuple[type, str]] = {
+        "defaults": (Mapping, "an object"),
+        "prompts": (list, "a list"),
+    }
     for key, member in members.items():
-        if key == "defaults" and isinstance(member.value, Mapping):
-            defaults = Row(member.line, member.value)
-        elif key == "prompts" and isinstance(member.value, list):
-            prompts = member
-        elif key in _OWN_KEYS:
-            wanted = "a list" if key == "prompts" else "an object"
-            rows.append(Broken(member.line, f"{quoted(key)} must be {wanted}"))
-        else:
+        if key not in kinds:
             close = did_you_mean(key, _OWN_KEYS)
             what = f"unknown key {quoted(key)}; allowed are {listing(_OWN_KEYS)}{close}"
-            rows.append(Broken(member.line, what))
-    if prompts is not None:
-        rows.extend(_rows(prompts))
-    return Sheet(rows=iter(rows), ours=True, defaults=defaults)
+            yield Broken(member.line, what)
+        elif not isinstance(member.value, kinds[key][0]):
+            yield Broken(member.line, f"{quoted(key)} must be {kinds[key][1]}")
 
 
 def _columns(members: Mapping[str, Member]) -> Sheet:

@@ -12,6 +12,15 @@ from pytest_refusal.escape import one_line
 #: How often one and the same fault is listed for a file before the rest is only counted.
 LISTED = 20
 
+#: Lines of faults for a person to read; the rest is only counted.
+MOST_LINES = 1_000
+
+#: Names in a sentence.
+MOST_LISTED = 40
+
+#: Columns or keys that are looked through for one that is meant.
+MOST_NAMES = 1_000
+
 _KINDS: dict[type, str] = {list: "a list", dict: "a table", type(None): "null"}
 
 
@@ -40,8 +49,11 @@ def fault_lines(faults: Iterable[Fault]) -> list[str]:
     ordered = sorted(faults)
     total = Counter((fault.file, fault.what) for fault in ordered)
     listed: Counter[tuple[str, str]] = Counter()
-    lines = []
-    for fault in ordered:
+    lines: list[str] = []
+    for number, fault in enumerate(ordered):
+        if len(lines) == MOST_LINES:
+            lines.append(f"and {len(ordered) - number} more faults")
+            break
         kind = (fault.file, fault.what)
         listed[kind] += 1
         if listed[kind] < LISTED or total[kind] == LISTED:
@@ -66,8 +78,11 @@ def quoted(value: object) -> str:
 
 
 def listing(names: Iterable[str]) -> str:
-    """Write names for a sentence: "a", "b" and "c"."""
-    shown = [quoted(name) for name in names]
+    """Write names for a sentence: "a", "b" and "c"; of very many the first ones."""
+    everything = list(names)
+    shown = [quoted(name) for name in everything[:MOST_LISTED]]
+    if more := everything[MOST_LISTED:]:
+        return f"{', '.join(shown)} and {len(more)} more"
     if len(shown) < 2:
         return "".join(shown)
     return f"{', '.join(shown[:-1])} and {shown[-1]}"

@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from fnmatch import fnmatchcase
 
 from pytest_refusal.corpus.conversation import messages_of
-from pytest_refusal.corpus.faults import did_you_mean, listing, quoted
+from pytest_refusal.corpus.faults import MOST_NAMES, did_you_mean, listing, quoted
 from pytest_refusal.corpus.fields import FIELDS
 from pytest_refusal.corpus.layout import Layout, PairRule
 from pytest_refusal.corpus.rows import Broken, Row
@@ -70,7 +70,7 @@ def misspelt_columns(layout: Layout, columns: tuple[str, ...]) -> dict[str, str]
     read = {place for places in layout.columns.values() for place in places}
     absent = [name for name in FIELDS if name not in {*layout.columns, *layout.constants}]
     found = {}
-    for column in columns:
+    for column in columns[:MOST_NAMES]:
         # Short words are near to one another by chance: "ids" is no "id".
         if column in read or not 4 <= len(column) <= _LONGEST_NAME:
             continue
@@ -80,7 +80,7 @@ def misspelt_columns(layout: Layout, columns: tuple[str, ...]) -> dict[str, str]
 
 
 def _misspelt(name: str, columns: tuple[str, ...]) -> str:
-    close = (column for column in columns if did_you_mean(column, (name,)))
+    close = (column for column in columns[:MOST_NAMES] if did_you_mean(column, (name,)))
     return next((f"; did you mean {quoted(name)} by {quoted(one)}?" for one in close), "")
 
 

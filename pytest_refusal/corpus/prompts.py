@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from sys import intern
 from typing import Any
 
-from pytest_refusal.corpus.faults import Fault, did_you_mean, listing, quoted
+from pytest_refusal.corpus.faults import Fault, UnreadableError, did_you_mean, listing, quoted
 from pytest_refusal.corpus.fields import DEFAULTABLE, FIELDS
 from pytest_refusal.corpus.rows import Broken, Row
 from pytest_refusal.corpus.sources import CorpusFile
@@ -25,6 +25,10 @@ _ROLES: Mapping[object, Role] = {role.value: role for role in Role}
 _LABEL_NAMES = tuple(label.value for label in Label)
 _ROLE_NAMES = tuple(role.value for role in Role)
 _MESSAGE_FIELDS = ("role", "content")
+
+#: Faults of one file, after which it is read no further.
+MOST_FAULTS = 5_000
+
 _MAP_LABELS = ' (other words are mapped as labels = { "harm*" = "unsafe" }, in pyproject.toml)'
 _TAG_SEPARATOR = re.compile(r"[;,]")
 _WHOLE_NUMBER = re.compile(r"[+-]?[0-9]{1,9}", re.ASCII)
@@ -37,6 +41,7 @@ class PromptBuilder:
     faults; else they come from a table, in which numbers and tags are text and a cell of
     white space is empty.
     labelled_by: how a prompt of such a table gets its label; "" for by a column `label`.
+    Raises UnreadableError at the place where there are too many faults.
     """
 
     def __init__(
@@ -132,6 +137,9 @@ class PromptBuilder:
         )
 
     def _fault(self, what: str) -> None:
+        if len(self._faults) == MOST_FAULTS:
+            what = f"more than {MOST_FAULTS} faults; the file was read no further than here"
+            raise UnreadableError(self._line, what)
         self._faults.append(Fault(self._file.name, self._line, what))
 
     def _unknown(self, name: str, allowed: tuple[str, ...]) -> None:

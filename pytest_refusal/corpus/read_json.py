@@ -10,6 +10,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator
+from itertools import islice
 from typing import NoReturn
 
 from pytest_refusal.corpus.decoding import LARGEST_DATA, Source
@@ -22,6 +23,10 @@ _SPACE = re.compile(f"[{_WHITE}]*")
 
 #: Commas and opened lists and objects in a document, each of which may come to 70 bytes.
 MOST_SIGNS = 20_000_000
+
+#: Keys of a document that is no list, and elements of each of its lists.
+MOST_MEMBERS = 10_000
+MOST_ELEMENTS = 1_000_000
 
 
 class _RefusedError(ValueError):
@@ -132,10 +137,14 @@ class _Text:
         if self.peek() == "}":
             self._take("}")
             return
+        count = 0
         while True:
             if self.peek() != '"':
                 self._expected("a key in double quotes")
             line = self.line
+            count += 1
+            if count > MOST_MEMBERS:
+                raise UnreadableError(line, f"the document has more than {MOST_MEMBERS} keys")
             key = self.value()
             self._take(":")
             yield line, str(key)
@@ -149,7 +158,10 @@ class _Text:
             if key in members:
                 raise UnreadableError(line, _twice(key))
             if self.peek() == "[":
-                elements = list(self.elements())
+                elements = list(islice(self.elements(), MOST_ELEMENTS + 1))
+                if len(elements) > MOST_ELEMENTS:
+                    what = f"a list has more than {MOST_ELEMENTS} elements; use JSONL, or divide it"
+                    raise UnreadableError(self.line, what)
                 values = [value for _, value in elements]
                 members[key] = Member(line, values, tuple(at for at, _ in elements))
             else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -37,7 +38,7 @@ def _read(source: Source, *, delimiter: str) -> Sheet:
             1, "the file is empty; a table begins with a header, such as prompt,label"
         )
     columns = tuple(name.strip() for name in header)
-    twice = sorted({name for name in columns if name and columns.count(name) > 1})
+    twice = sorted(name for name, count in Counter(columns).items() if name and count > 1)
     if twice:
         raise UnreadableError(line, f"the header has {listing(twice)} more than once")
     return Sheet(rows=_rows(records, columns), ours=False, columns=columns)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterator
+from itertools import chain
 
 from pytest_refusal.corpus.decoding import LARGEST_BY_HAND, Source
 from pytest_refusal.corpus.faults import UnreadableError, did_you_mean, listing, quoted
@@ -64,12 +65,8 @@ def _sheet(text: str) -> Sheet:
     _check_keys(text)
     document = _parsed(text)
     lines = _header_lines(text)
-    faults = [
-        Broken(1, f"unknown key {quoted(key)}; allowed are [defaults] and [[prompt]]{close}")
-        for key in document
-        if key not in _TABLES
-        for close in [did_you_mean(key, _TABLES)]
-    ]
+    unknown = (key for key in document if key not in _TABLES)
+    faults: list[Broken] = []
     defaults = document.get("defaults")
     at = lines["defaults"][0] if lines["defaults"] else 1
     if defaults is not None and not isinstance(defaults, dict):
@@ -81,14 +78,18 @@ def _sheet(text: str) -> Sheet:
         faults.append(Broken(1, what))
         prompts = []
     return Sheet(
-        rows=_rows(faults, prompts, lines["prompt"]),
+        rows=chain(map(_unknown, unknown), faults, _rows(prompts, lines["prompt"])),
         ours=True,
         defaults=None if defaults is None else Row(at, defaults),
     )
 
 
-def _rows(faults: list[Broken], prompts: list[object], lines: list[int]) -> Iterator[Row | Broken]:
-    yield from faults
+def _unknown(key: str) -> Broken:
+    close = did_you_mean(key, _TABLES)
+    return Broken(1, f"unknown key {quoted(key)}; allowed are [defaults] and [[prompt]]{close}")
+
+
+def _rows(prompts: list[object], lines: list[int]) -> Iterator[Row]:
     for line, fields in zip(lines, prompts, strict=True):
         if isinstance(fields, dict):
             yield Row(line, fields)

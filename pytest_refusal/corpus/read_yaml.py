@@ -21,7 +21,7 @@ from pytest_refusal.corpus.rows import Dialect, Sheet
 DEEPEST = 64
 
 #: Values in a document, with every alias counted as what it stands for.
-LARGEST_DOCUMENT = 5_000_000
+LARGEST_DOCUMENT = 3_000_000
 
 _CORE_TAGS = frozenset(
     {

@@ -70,7 +70,12 @@ class Cost:
 
 def measure(folder: Path, *arguments: str) -> Cost:
     """Run pytest in a process of its own; raises RuntimeError unless it passes."""
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments]
+    return measure_python(folder, "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments)
+
+
+def measure_python(folder: Path, *arguments: str) -> Cost:
+    """Run Python in a process of its own; raises RuntimeError unless it exits with 0."""
+    command = [sys.executable, *arguments]
     # Other plugins of the environment would be counted on both sides, and hide the ratio.
     environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)

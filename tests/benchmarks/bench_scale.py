@@ -1,8 +1,9 @@
-"""Whether collection and the run grow with the corpus and no faster.
+"""Whether loading, collection and the run grow with the corpus and no faster.
 
-Run as `python tests/benchmarks/bench_scale.py`.  Processor time, less that of a session with ten
-prompts; the ratio is the cost of a prompt over that among the fewest.  For loading alone there is
-`bench_corpus.py`, for what the floor of pytest is, `bench_cost.py`.
+Run as `python tests/benchmarks/bench_scale.py`.  Each figure is the least processor time of
+several processes, less that of one with ten prompts; the ratio is what a prompt costs over what
+it costs among the fewest.  The rows of pytest alone are the floor: as many bare items.
+For how a format is loaded there is `bench_corpus.py`.
 """
 
 from __future__ import annotations
@@ -11,24 +12,20 @@ import argparse
 import json
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
-from bench_cost import measure
+from bench_cost import FLOOR, Cost, measure, measure_python
 
+LOAD = "from pytest_refusal import load_corpus; load_corpus('prompts.jsonl')"
 OWN_TEST = "def test_own(refusal_case):\n    assert refusal_case.response.text\n"
-POLICY = "--refusal-policy=always-answer"
-WAYS = {
-    "collect items": ("prompts.jsonl", "--collect-only"),
-    "run items": ("prompts.jsonl",),
-    "collect own tests": ("test_own.py", "--collect-only"),
-    "run own tests": ("test_own.py",),
-}
+OURS = ("-p", "refusal", "-qq", "--refusal-policy=always-answer")
 FEWEST = 10
 #: How much more a prompt may cost among many than among few.
 MOST_GROWTH = 1.5
 
 
-def written(folder: Path, size: int) -> None:
+def _written(folder: Path, size: int) -> None:
     rows = (
         {"id": f"p-{n}", "prompt": f"How does thing {n} work?", "label": "safe", "category": "c"}
         for n in range(size)
@@ -38,12 +35,36 @@ def written(folder: Path, size: int) -> None:
     (folder / "pyproject.toml").write_text('[tool.pytest-refusal]\ncorpus = "prompts.jsonl"\n')
 
 
-def measured(way: str, size: int) -> tuple[float, int]:
-    """Return the processor time in seconds and the peak in KiB of a session."""
+def _bare(*arguments: str) -> Callable[[Path, int], Cost]:
+    def cost(folder: Path, size: int) -> Cost:
+        (folder / "conftest.py").write_text(FLOOR.format(n=size))
+        try:
+            return measure(folder, "-qq", *arguments)
+        finally:
+            (folder / "conftest.py").unlink()
+
+    return cost
+
+
+WAYS: dict[str, Callable[[Path, int], Cost]] = {
+    "load": lambda folder, _: measure_python(folder, "-c", LOAD),
+    "collect bare items": _bare("prompts.jsonl", "--collect-only"),
+    "collect items": lambda folder, _: measure(folder, *OURS, "prompts.jsonl", "--collect-only"),
+    "collect own tests": lambda folder, _: measure(folder, *OURS, "test_own.py", "--collect-only"),
+    "run bare items": _bare("prompts.jsonl"),
+    "run items": lambda folder, _: measure(folder, *OURS, "prompts.jsonl"),
+    "run own tests": lambda folder, _: measure(folder, *OURS, "test_own.py"),
+}
+
+
+def _least(way: str, size: int) -> Cost:
+    """Return the least of several processes, of more where each takes less."""
     with tempfile.TemporaryDirectory() as name:
-        written(Path(name), size)
-        cost = measure(Path(name), "-p", "refusal", "-qq", POLICY, *WAYS[way])
-    return cost.cpu_s, cost.peak_kib
+        _written(Path(name), size)
+        costs = [WAYS[way](Path(name), size)]
+        for _ in range(6 if size < 5_000 else 2 if size < 50_000 else 0):
+            costs.append(costs[-1].least(WAYS[way](Path(name), size)))
+    return costs[-1]
 
 
 def main() -> int:
@@ -52,21 +73,23 @@ def main() -> int:
     parser.add_argument("--ways", nargs="+", choices=WAYS, default=list(WAYS))
     options = parser.parse_args()
     faults = []
-    print("              way  prompts  seconds  ms/prompt  ratio  KiB/prompt")
+    print("               way  prompts  seconds  us/prompt  ratio  KiB/prompt")
     for way in options.ways:
-        start_s, start_kib = measured(way, FEWEST)
+        start = _least(way, FEWEST)
         first = None
         for size in options.prompts:
-            seconds, kib = measured(way, size)
-            each = (seconds - start_s) / (size - FEWEST)
-            first = first or each
+            cost = _least(way, size)
+            each_us = (cost.cpu_s - start.cpu_s) / (size - FEWEST) * 1e6
+            first = first or each_us
             print(
-                f"{way:>17} {size:>8} {seconds:>8.2f} {each * 1000:>10.3f} {each / first:>6.2f}"
-                f" {(kib - start_kib) / size:>11.2f}",
+                f"{way:>18} {size:>8} {cost.cpu_s:>8.2f} {each_us:>10.0f} {each_us / first:>6.2f}"
+                f" {(cost.peak_kib - start.peak_kib) / size:>11.2f}",
                 flush=True,
             )
-            if each / first > MOST_GROWTH:
-                faults.append(f"{way}: a prompt costs {each / first:.2f} times as much of {size}")
+            if each_us / first > MOST_GROWTH:
+                faults.append(
+                    f"{way}: a prompt costs {each_us / first:.2f} times as much of {size}"
+                )
     for fault in faults:
         print(f"FAILED: {fault}")
     return 1 if faults else 0
