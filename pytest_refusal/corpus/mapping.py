@@ -19,6 +19,12 @@ Fields = Mapping[str, object]
 
 _LONGEST_NAME = 40
 
+# What others call the prompt, the likeliest first.
+_PROMPT_NAMES = (
+    *("messages", "conversations", "conversation", "turns", "dialog", "question", "query"),
+    *("instruction", "request", "goal", "text", "input", "content", "message", "behavior"),
+)
+
 #: What sets the cells of a table apart, where it is no comma.
 _OTHER_DELIMITERS = {";": ";", "\t": "\\t", "|": "|"}
 
@@ -44,6 +50,8 @@ def missing_columns(layout: Layout, columns: tuple[str, ...]) -> list[str]:
         if not any(place in header or place.split(".")[0] in header for place in places):
             named = f": {listing(places)} is none of them" if places else ""
             close = did_you_mean(places[0], columns) if places else _misspelt(name, columns)
+            if name == "prompt" and not places and not close:
+                close = _no_header(columns)
             told = f"the table has no column for the {name}{named}; its columns are"
             under = "in pyproject.toml, under [[tool.pytest-refusal.corpora]]"
             if sign := _delimiter_in(columns):
@@ -51,8 +59,40 @@ def missing_columns(layout: Layout, columns: tuple[str, ...]) -> list[str]:
                     f"{told} {listing(columns)}. Where its cells are set apart by another sign, say"
                     f' so {under}, as delimiter = "{sign}"'
                 ]
-            faults.append(f"{told} {listing(columns)}{close or '.'} Columns are mapped {under}")
+            as_such = "" if close or places else f", as {mapping_of_prompt(columns)}"
+            mapped_here = f"Columns are mapped {under}{as_such}"
+            faults.append(f"{told} {listing(columns)}{close or '.'} {mapped_here}")
     return faults
+
+
+def no_prompt_field(fields: tuple[str, ...]) -> str | None:
+    """Say what is missing where objects have other fields than ours, and none for the prompt.
+
+    fields: those of the objects.  Returns None where it may be a slip of one of our own.
+    """
+    others = [name for name in fields if name not in FIELDS]
+    if "prompt" in fields or not others or _misspelt("prompt", fields):
+        return None
+    return (
+        f'no prompt of this file has the field "prompt"; the fields are {listing(fields)}. Say'
+        " which is which in pyproject.toml, under [[tool.pytest-refusal.corpora]], as "
+        f"{mapping_of_prompt(tuple(others))}"
+    )
+
+
+def mapping_of_prompt(columns: tuple[str, ...]) -> str:
+    """Return how a table would say what is the prompt, with the column that it probably is."""
+    by_folded = {name.casefold(): name for name in reversed(columns)}
+    likely = [by_folded[name] for name in _PROMPT_NAMES if name in by_folded]
+    likely += [name for name in columns if "prompt" in name.casefold()]
+    return f"columns = {{ prompt = {quoted((likely or columns)[0])} }}"
+
+
+def _no_header(columns: tuple[str, ...]) -> str:
+    folded = {column.casefold() for column in columns}
+    if folded.isdisjoint(label.value for label in Label):
+        return ""
+    return ". The first row seems to be a prompt: a table begins with a header, prompt,label."
 
 
 def _delimiter_in(columns: tuple[str, ...]) -> str | None:

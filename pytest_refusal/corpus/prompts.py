@@ -29,7 +29,10 @@ _MESSAGE_FIELDS = ("role", "content")
 #: Faults of one file, after which it is read no further.
 MOST_FAULTS = 5_000
 
-_MAP_LABELS = ' (other words are mapped as labels = { "harm*" = "unsafe" }, in pyproject.toml)'
+#: How a prompt of most tables gets its label, for people.
+LABEL_COLUMN = "add a column `label`"
+
+_MAP_LABELS = ' (other words are mapped as labels = {{ {} = "unsafe" }}, in pyproject.toml)'
 _TAG_SEPARATOR = re.compile(r"[;,]")
 _WHOLE_NUMBER = re.compile(r"[+-]?[0-9]{1,9}", re.ASCII)
 
@@ -40,12 +43,12 @@ class PromptBuilder:
     ours: whether the rows are in our own form, where an unknown field and a wrong type are
     faults; else they come from a table, in which numbers and tags are text and a cell of
     white space is empty.
-    labelled_by: how a prompt of such a table gets its label; "" for by a column `label`.
+    labelled_by: how a prompt of such a table gets its label, "" where it has no place for one.
     Raises UnreadableError at the place where there are too many faults.
     """
 
     def __init__(
-        self, file: CorpusFile, *, ours: bool, defaults: Row | None, labelled_by: str = ""
+        self, file: CorpusFile, *, ours: bool, defaults: Row | None, labelled_by: str
     ) -> None:
         self._file = file
         self._ours = ours
@@ -113,8 +116,9 @@ class PromptBuilder:
             # One thing is missing from the file, not one thing from each prompt.
             whats = [(self._unlabelled[0], self._no_label_at_all())]
         else:
-            how = self._labelled_by or f"allowed are {listing(_LABEL_NAMES)}"
-            what = f"the label is missing; {how}"
+            # A column that is there needs no words about it.
+            how = "" if self._labelled_by == LABEL_COLUMN else self._labelled_by
+            what = f"the label is missing; {how or f'allowed are {listing(_LABEL_NAMES)}'}"
             whats = [(line, what) for line in self._unlabelled]
         name = self._file.name
         return [*self._faults, *(Fault(name, line, what) for line, what in whats)]
@@ -127,8 +131,10 @@ class PromptBuilder:
             how = f"if it is the same for all, give it once, {how}"
         else:
             how = (
-                f"{self._labelled_by or 'add a column `label`'}, or, if it is the same for all,"
-                " give it in pyproject.toml, "
+                f"{self._labelled_by}, or, if it is the same for all, " if self._labelled_by else ""
+            )
+            how += (
+                "give it in pyproject.toml, "
                 f"under [[tool.pytest-refusal.corpora]] with path = {quoted(self._file.name)} "
                 'and label = "unsafe"'
             )
@@ -211,7 +217,8 @@ class PromptBuilder:
                 label = _LABELS.get(value.strip().casefold())
             if label is not None:
                 return label
-        how = "" if self._ours else _MAP_LABELS
+        word = quoted(value) if isinstance(value, str) else '"harm*"'
+        how = "" if self._ours else _MAP_LABELS.format(word)
         self._fault(_not_one_of("the label", value, _LABEL_NAMES) + how)
         return None
 

@@ -16,6 +16,8 @@ from pytest_refusal.prompt import Label
 _SAFE: Mapping[str, object] = {"label": Label.SAFE.value}
 _UNSAFE: Mapping[str, object] = {"label": Label.UNSAFE.value}
 
+_INSPECT_LABEL = "a sample has it as `metadata.label`"
+
 _XSTEST_CONTRASTS = {
     "homonyms": "contrast_homonyms",
     "figurative_language": "contrast_figurative_language",
@@ -372,11 +374,13 @@ PUBLISHED: tuple[Published, ...] = (
                 "pair": ("metadata.pair",),
             },
         ),
+        labelled_by=_INSPECT_LABEL,
     ),
     Published(
         name="inspect-plain",
         title="Inspect samples",
         columns=frozenset({"input", "target"}),
         layout=Layout(columns={"id": ("id",), "prompt": ("input",)}),
+        labelled_by=_INSPECT_LABEL,
     ),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from io import BufferedReader, RawIOBase
 from typing import Any
 
 from pytest_refusal.corpus.decoding import LARGEST, Source
@@ -12,6 +13,9 @@ from pytest_refusal.corpus.rows import Broken, Dialect, Row, Sheet
 # Few, since a row may hold millions of characters of which the file has one copy for all.
 _BATCH = 128
 
+#: Bytes that the library may ask for at once; a damaged file claims to have very many.
+MOST_AT_ONCE = 256 * 2**20
+
 
 def read_parquet(source: Source, _dialect: Dialect) -> Sheet:
     """Read a Parquet file.  Needs the extra `parquet`."""
@@ -19,7 +23,7 @@ def read_parquet(source: Source, _dialect: Dialect) -> Sheet:
     from pyarrow import parquet  # optional
 
     try:
-        file = parquet.ParquetFile(source.binary)
+        file = parquet.ParquetFile(_Bounded(source.binary))
         columns = tuple(file.schema_arrow.names)
     except (pyarrow.ArrowException, OSError, ValueError) as error:
         raise UnreadableError(1, f"this is not Parquet: {error}") from error
@@ -35,11 +39,11 @@ def read_arrow(source: Source, _dialect: Dialect) -> Sheet:
 
     try:
         if source.binary.peek(6)[:6] == b"ARROW1":
-            file = ipc.open_file(source.binary)
+            file = ipc.open_file(_Bounded(source.binary))
             batches = (file.get_batch(number) for number in range(file.num_record_batches))
             columns = tuple(file.schema.names)
         else:
-            stream = ipc.open_stream(source.binary)
+            stream = ipc.open_stream(_Bounded(source.binary))
             batches, columns = iter(stream), tuple(stream.schema.names)
     except (pyarrow.ArrowException, OSError, ValueError) as error:
         raise UnreadableError(1, f"this is not Arrow: {error}") from error
@@ -63,6 +67,31 @@ def _rows(batches: Iterator[Any]) -> Iterator[Row | Broken]:
         for fields in rows:
             number += 1
             yield Row(number, fields)
+
+
+class _Bounded(RawIOBase):
+    """A file of which nobody reads very much at once."""
+
+    def __init__(self, stream: BufferedReader) -> None:
+        self._stream = stream
+
+    def read(self, size: int = -1) -> bytes:
+        if size > MOST_AT_ONCE:
+            msg = f"a part of it would have more than {MOST_AT_ONCE} bytes"
+            raise ValueError(msg)
+        return self._stream.read(size)
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        return self._stream.seek(offset, whence)
+
+    def tell(self) -> int:
+        return self._stream.tell()
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return self._stream.seekable()
 
 
 def _pyarrow() -> Any:

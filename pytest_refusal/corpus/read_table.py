@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from pytest_refusal.corpus.decoding import LONGEST_LINE, Source
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
     import _csv
 
 _BATCH = 512
+
+_TOLD = re.compile(r'"?sep=([^"\w\s]|\t)"?\r?\n?')
 
 
 def read_csv(source: Source, dialect: Dialect) -> Sheet:
@@ -30,8 +34,13 @@ def read_tsv(source: Source, dialect: Dialect) -> Sheet:
 
 def _read(source: Source, *, delimiter: str) -> Sheet:
     # Strict: else an unclosed quote swallows the rest of the file without a word.
-    reader = csv.reader(source.lines(newline=""), delimiter=delimiter, strict=True)
-    records = _records(reader)
+    lines = source.lines(newline="")
+    first = next(lines, "")
+    told = _TOLD.fullmatch(first)
+    # Of Excel, which writes on the first line what sets the cells apart.
+    begins, delimiter = (2, told[1]) if told else (1, delimiter)
+    rest = lines if told else chain([first], lines)
+    records = _records(csv.reader(rest, delimiter=delimiter, strict=True), begins)
     line, header = next(records, (1, []))
     if not header:
         raise UnreadableError(
@@ -57,8 +66,8 @@ def _rows(
             yield Row(line, dict(zip(columns, cells, strict=False)))
 
 
-def _records(reader: _csv.Reader) -> Iterator[tuple[int, list[str]]]:
-    begins = 1
+def _records(reader: _csv.Reader, begins: int) -> Iterator[tuple[int, list[str]]]:
+    before = begins  # the reader counts from 1, whatever came before
     exhausted = False
     while not exhausted:
         batch: list[tuple[int, list[str]]] = []
@@ -72,7 +81,7 @@ def _records(reader: _csv.Reader) -> Iterator[tuple[int, list[str]]]:
                         break
                     if cells:
                         batch.append((begins, cells))
-                    begins = reader.line_num + 1
+                    begins = reader.line_num + before
             except csv.Error as error:
                 problem = error
         yield from batch

@@ -19,10 +19,11 @@ from pytest_refusal.corpus.mapping import (
     mapped,
     missing_columns,
     misspelt_columns,
+    no_prompt_field,
     own_layout,
     value_at,
 )
-from pytest_refusal.corpus.prompts import PromptBuilder
+from pytest_refusal.corpus.prompts import LABEL_COLUMN, PromptBuilder
 from pytest_refusal.corpus.published import PUBLISHED
 from pytest_refusal.corpus.recognition import Published, recognise
 from pytest_refusal.corpus.rows import Broken, Dialect, Row, Sheet
@@ -101,7 +102,7 @@ class _FileReader:
         stream = open_unpacked(self._file.path)
         with closing(Source(stream, self._table.encoding)) as source:
             try:
-                read = reader_of(self._table.format or format_of(self._file.path.name) or "text")
+                read = reader_of(self._format())
                 dialect = Dialect(delimiter=self._table.delimiter, records=self._table.records)
                 self._read_sheet(read(source, dialect))
             finally:
@@ -112,8 +113,13 @@ class _FileReader:
         rows, seen = _with_columns_seen(sheet)
         self._seen = seen
         layout = self._layout(sheet, seen)
+        if layout is None and not self._by_hand() and (what := no_prompt_field(seen)) is not None:
+            self._fault(1, what)
+            return
         if layout is None:
-            builder = PromptBuilder(self._file, ours=True, defaults=self._defaults(sheet))
+            builder = PromptBuilder(
+                self._file, ours=True, defaults=self._defaults(sheet), labelled_by=""
+            )
             rows = (row for row in rows if isinstance(row, Broken) or self._keeps(row.fields))
         else:
             self._columns = (*layout.columns.get("prompt", ()), *layout.languages.values())
@@ -122,14 +128,10 @@ class _FileReader:
                 self._fault(1, what)
             if missing:
                 return
-            labelled_by = self._published.labelled_by if self._published else ""
             if self._published is None:
                 self._misspelt = misspelt_columns(layout, seen)
-                labelled_by = next(
-                    (_meant(c) for c, f in self._misspelt.items() if f == "label"), ""
-                )
             builder = PromptBuilder(
-                self._file, ours=False, defaults=sheet.defaults, labelled_by=labelled_by
+                self._file, ours=False, defaults=sheet.defaults, labelled_by=self._labelled_by()
             )
             rows = mapped(rows, layout, self._keeps)
         try:
@@ -143,6 +145,21 @@ class _FileReader:
                     self._prompts.append(prompt)
         finally:
             self._faults.extend(builder.faults())
+
+    def _labelled_by(self) -> str:
+        if self._published is not None:
+            return self._published.labelled_by or LABEL_COLUMN
+        if self._format() == "text":
+            return ""
+        meant = next((c for c, field in self._misspelt.items() if field == "label"), None)
+        return LABEL_COLUMN if meant is None else _meant(meant)
+
+    def _by_hand(self) -> bool:
+        # What somebody wrote for us has slips; what comes from elsewhere has other fields.
+        return self._format() == "toml"
+
+    def _format(self) -> str:
+        return self._table.format or format_of(self._file.path.name) or "text"
 
     def _layout(self, sheet: Sheet, seen: tuple[str, ...]) -> Layout | None:
         """Return how the fields are mapped; None for a file in our own form."""

@@ -183,7 +183,10 @@ def _within(path: Path, paths: Iterable[Path]) -> list[Path]:
     found = sorted(paths)
     if not found:
         what = "holds" if path.is_dir() else "matches"
-        msg = f"{what} no corpus; their names end in {listing(SUFFIXES)}"
+        msg = (
+            f"{what} no corpus; their names end in {listing(SUFFIXES)}. Plain texts count where "
+            'each is named, or where a table says format = "text"'
+        )
         raise _NothingNamedError(msg)
     return found
 

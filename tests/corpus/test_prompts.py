@@ -210,3 +210,43 @@ def test_many_prompts_may_say_the_same(write: Write) -> None:
     assert process_time() - started < 20
     base = prompts[0].id
     assert [prompt.id for prompt in prompts[1:]] == [f"{base}-{n}" for n in range(2, 30_001)]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "named", "likely"),
+    [
+        pytest.param(
+            "c.jsonl",
+            '{"id": 1, "messages": [{"role": "user", "content": "Hi"}], "label": "safe"}\n' * 9,
+            '"id", "messages" and "label"',
+            "messages",
+            id="messages",
+        ),
+        pytest.param(
+            "c.json",
+            '[{"is_harmful": true, "user_prompt_text": "Hi"}]',
+            '"is_harmful" and "user_prompt_text"',
+            "user_prompt_text",
+            id="nearly",
+        ),
+        pytest.param("c.yaml", "- {a: Hi, b: x}\n", '"a" and "b"', "a", id="no-idea"),
+    ],
+)
+def test_other_fields_than_ours_are_one_fault_that_says_how_to_map(
+    faults_of: FaultsOf, name: str, text: str, named: str, likely: str
+) -> None:
+    if name.endswith("yaml"):
+        pytest.importorskip("yaml", reason="YAML is an extra, and PyYAML is not installed")
+    assert faults_of((name, text)) == (
+        f'{name}:1: no prompt of this file has the field "prompt"; the fields are {named}. Say'
+        " which is which in pyproject.toml, under [[tool.pytest-refusal.corpora]], as"
+        f' columns = {{ prompt = "{likely}" }}',
+    )
+
+
+def test_a_text_has_no_column_for_a_label(faults_of: FaultsOf) -> None:
+    assert faults_of(("c.txt", "Hi\n")) == (
+        'c.txt:1: no prompt of this file has a label, "safe" or "unsafe"; give it in'
+        " pyproject.toml, under [[tool.pytest-refusal.corpora]] with path ="
+        ' "c.txt" and label = "unsafe"',
+    )

@@ -92,3 +92,11 @@ def test_a_text_that_the_file_has_once_is_not_repeated_without_end(
     assert [fault.what for fault in reading.faults][-1] == (
         "the file has more than 1000000 bytes of data"
     )
+
+
+def test_a_file_that_claims_to_be_very_large_is_not_read(faults_of: FaultsOf) -> None:
+    # The size of its first part is a quarter of what memory may hold, and none of it is there.
+    (fault,) = faults_of(("c.arrow", b"\xff\xff\xff\xff\x00\x00\x00\x40" + b"a" * 1000))
+    assert (
+        fault == "c.arrow:1: this is not Arrow: a part of it would have more than 268435456 bytes"
+    )

@@ -127,6 +127,29 @@ def test_cells_may_be_large_and_hold_nul(write: Write) -> None:
             id="misspelt-label",
         ),
         pytest.param(
+            "How do I kill time?,safe\nx,unsafe\n",
+            [
+                (
+                    "1: the table has no column for the prompt; its columns are"
+                    ' "How do I kill time?" and "safe". The first row seems to be a prompt: a table'
+                    " begins with a header, prompt,label. Columns are mapped in pyproject.toml,"
+                    " under [[tool.pytest-refusal.corpora]]"
+                )
+            ],
+            id="no-header",
+        ),
+        pytest.param(
+            "nr,Question,label\n1,x,safe\n",
+            [
+                (
+                    "1: the table has no column for the prompt; its columns are "
+                    '"nr", "Question" and "label". Columns are mapped in pyproject.toml, under '
+                    '[[tool.pytest-refusal.corpora]], as columns = { prompt = "Question" }'
+                )
+            ],
+            id="other-names",
+        ),
+        pytest.param(
             "prompt;label\nx;safe\n",
             [
                 (
@@ -191,7 +214,7 @@ def test_cells_may_be_large_and_hold_nul(write: Write) -> None:
                 '3: the label is missing; allowed are "safe" and "unsafe"',
                 (
                     '4: the label is "maybe"; allowed are "safe" and "unsafe" (other words are '
-                    'mapped as labels = { "harm*" = "unsafe" }, in pyproject.toml)'
+                    'mapped as labels = { "maybe" = "unsafe" }, in pyproject.toml)'
                 ),
                 '5: the severity is "2.5"; it must be a whole number from 1 to 5',
             ],
@@ -229,7 +252,7 @@ def test_what_goes_wrong_all_through_a_file_is_counted(faults_of: FaultsOf) -> N
     assert len(faults) == 21
     assert faults[19] == (
         'c.csv:21: the label is "bad"; allowed are "safe" and "unsafe" (other words are mapped '
-        'as labels = { "harm*" = "unsafe" }, in pyproject.toml) '
+        'as labels = { "bad" = "unsafe" }, in pyproject.toml) '
         "(and 80 more prompts of this file)"
     )
 
@@ -258,3 +281,12 @@ def test_anything_is_rows_or_a_fault(content: str | bytes) -> None:
 
 def source(raw: bytes) -> Source:
     return Source(BufferedReader(BytesIO(raw)))
+
+
+@pytest.mark.parametrize("told", ["sep=;\r\n", '"sep=;"\n', "\ufeffsep=;\r\n"])
+def test_a_first_line_that_tells_what_sets_cells_apart(write: Write, told: str) -> None:
+    first, second = load_corpus(
+        write("c.csv", f"{told}prompt;label\r\nHi, you;safe\r\nx;unsafe\r\n")
+    )
+    assert (first.text, first.place and first.place.line) == ("Hi, you", 3)
+    assert (second.text, second.label, second.place and second.place.line) == ("x", "unsafe", 4)

@@ -262,7 +262,7 @@ def test_a_label_that_no_pattern_covers_is_named(write: Write, load_as: Load) ->
     (fault,) = caught.value.faults
     assert fault == (
         't.csv:3: the label is "hmm"; allowed are "safe" and "unsafe" (other words are mapped as '
-        'labels = { "harm*" = "unsafe" }, in pyproject.toml)'
+        'labels = { "hmm" = "unsafe" }, in pyproject.toml)'
     )
 
 
