@@ -58,11 +58,8 @@ class Asker:
         self._recording = recording
         self._prefetch = Prefetch(loop)
         self.policies: Mapping[str, Policy] = self._live
-        self._remote = [
-            policy
-            for policy in (*self._live.values(), *judges.values())
-            if isinstance(policy, RetryingPolicy)
-        ]
+        asked = (*self._live.values(), *judges.values())
+        self._remote = [policy for policy in asked if isinstance(policy, RetryingPolicy)]
         if budget is not None:
             for remote in self._remote:
                 remote.budget = budget
@@ -79,7 +76,7 @@ class Asker:
         }
         self.needs_loop = any(is_async(policy) for policy in self.policies.values())
         self.asks_ahead = bool(self._breakers)
-        hiders = [getattr(policy, "hide", None) for policy in self._live.values()]
+        hiders = [getattr(policy, "hide", None) for policy in asked]
         self._hiders: Sequence[Callable[[str], str]] = [hide for hide in hiders if hide]
 
     def fetch(self, trial: Trial, ahead: Iterable[Trial] = ()) -> Response:
@@ -128,7 +125,7 @@ class Asker:
         return None if self._budget is None else self._budget.message
 
     def hide(self, text: str) -> str:
-        """Return `text` without the keys that the policies of the run hold."""
+        """Return `text` without the keys that the policies and judges of the run hold."""
         for hide in self._hiders:
             text = hide(text)
         return text

@@ -145,6 +145,40 @@ def test_a_key_that_the_server_echoes_is_in_no_output(
             assert found == [], name
 
 
+APP = f"""
+    import os
+
+    def reply(text):
+        print("asked with", os.environ["STAGING_KEY"])
+        if "egg" in text:
+            raise ValueError("no eggs for " + os.environ["STAGING_KEY"])
+        return {ANSWERS!r}
+"""
+
+
+@XDIST
+def test_the_key_of_a_judge_is_in_no_output_either(
+    staging: Any, model_server: Any, workers: tuple[str, ...]
+) -> None:
+    staging.write_file("app.py", APP)
+
+    def script(body: Any, number: int) -> Any:
+        head = model_server.heads[-1]
+        if "France" in body["messages"][-1]["content"]:
+            return model_server.fails(400, {"error": {"message": f"{CANARY} {head}"}})
+        return model_server.says(f"I never saw {CANARY}. {head}")
+
+    model_server.script = script
+    arguments = ("--refusal-policy=app:reply", "--refusal-classifier=judge:staging", "-vv")
+    ran = staging.run(*arguments, "--showlocals", "-rA", *workers, fresh=True)
+    assert any(CANARY in head for head in model_server.heads)
+    assert ran.policy("app:reply")["unevaluated"] == 4
+    assert "[hidden]" in ran.stdout
+    for name, text in {"stdout": ran.stdout, **written(staging.path)}.items():
+        found = [form for secret in SECRETS for form in forms(secret) if form in text]
+        assert found == [], name
+
+
 def written(folder: Path) -> dict[str, str]:
     """Read every file but the configuration, which holds two of the secrets itself."""
     return {
