@@ -8,6 +8,7 @@ from dataclasses import replace
 from time import perf_counter
 
 from pytest_refusal.errors import PolicyError
+from pytest_refusal.execution.clock import CLOCK, Clock
 from pytest_refusal.execution.conversation import (
     AskError,
     Conversation,
@@ -65,12 +66,16 @@ def close_with(policy: Policy, loop: BackgroundLoop) -> None:
 
 
 async def ask_on_loop(policy: Policy, prompt: Prompt, *, sample: int) -> Response:
-    """Ask like `ask`, on a running loop, within the `timeout_s` that the policy may have."""
-    started = perf_counter()
+    """Ask like `ask`, on a running loop, within the `timeout_s` that the policy may have.
+
+    What a policy spends on waiting for its turn is no part of that time.
+    """
     timeout_s: float | None = getattr(policy, "timeout_s", None)
     conversation = converse(policy, prompt)
     step = next(conversation)
     deadline = asyncio.timeout(timeout_s)
+    clock = Clock(deadline)
+    CLOCK.set(clock)
     try:
         async with deadline:
             while True:
@@ -81,7 +86,7 @@ async def ask_on_loop(policy: Policy, prompt: Prompt, *, sample: int) -> Respons
                 else:
                     after = _go_on(conversation, response)
                 if isinstance(after, Response):
-                    return _timed(after, perf_counter() - started)
+                    return _timed(after, clock.seconds)
                 step = after
     except TimeoutError as error:
         if not deadline.expired():

@@ -8,6 +8,7 @@ from collections.abc import Awaitable
 
 from pytest_refusal.errors import PolicyError, TransientPolicyError
 from pytest_refusal.execution.breaker import Breaker, StoppedError
+from pytest_refusal.execution.clock import CLOCK
 from pytest_refusal.execution.meter import Budget, Meter, SpentError, Tariff
 from pytest_refusal.execution.pace import Pace
 from pytest_refusal.execution.wrapping import WrappingPolicy
@@ -94,7 +95,12 @@ class RetryingPolicy(WrappingPolicy):
         return text if hide is None else str(hide(text))
 
     async def _attempt(self, prompt: Prompt, sample: int, attempt: int) -> Response:
+        clock = CLOCK.get()
+        if attempt == 1 and clock is not None:
+            clock.hold()
         async with self._pace.turn() as started_at:
+            if clock is not None:
+                clock.go_on()
             self.breaker.check()
             self.budget.take()
             self.meter.calls += 1

@@ -171,7 +171,8 @@ def test_a_server_that_never_answers_stops_the_run(
     assert "stopped after 5 prompts at the start that failed alike: no response" in ran.last_line
     assert ran.exit_status == 2
     assert ran.report["complete"] is False
-    assert len(model_server.requests) <= (5 + 4) * (2 if workers else 1)
+    # Five, and no more than may be ahead.
+    assert len(model_server.requests) <= (5 + 2 * 4) * (2 if workers else 1)
 
 
 @XDIST

@@ -71,6 +71,17 @@ def test_a_request_that_is_never_answered_does_not_hold_the_session(
     assert (ran.exit_status, ran.counts["passed"], ran.counts["errors"]) == (1, 54, 1)
 
 
+def test_to_wait_behind_other_prompts_is_no_time_of_a_prompt(
+    staging: Any, model_server: Any
+) -> None:
+    staging.write(numbered(4), "safe", "timeout_s = 1\nconcurrency = 1")
+    model_server.script = lambda body, number: model_server.says(ANSWERS, delay_s=0.6)
+    ran = staging.run("--refusal-policy=staging")
+    assert (ran.exit_status, ran.counts) == (0, {"passed": 4})
+    latencies = [o["latency_s"] for o in ran.policy("staging")["outcomes"]]
+    assert all(0.6 <= latency_s < 1.0 for latency_s in latencies)
+
+
 def test_a_server_that_allows_few_at_a_time_gets_few(staging: Any, model_server: Any) -> None:
     staging.write(numbered(55), "safe", "concurrency = 8")
 
