@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 from pytest_refusal.errors import SettingsError
 from pytest_refusal.policy.anthropic import AnthropicMessages
@@ -33,6 +33,8 @@ TAG_INSTRUCTION = (
     " it is that your decision to answer or to decline was right."
 )
 
+_PROXIES = frozenset({"http_proxy", "https_proxy", "all_proxy"})
+_KEY_VARIABLE = re.compile(r"_(KEY|KEY_ID|TOKEN|SECRET|PASSWORD)$", re.IGNORECASE)
 _SECRET_NAME = re.compile(r"auth|key|token|secret|cookie|password|sig", re.IGNORECASE)
 
 
@@ -73,6 +75,11 @@ def build_remote(
             timeout_s=transport.timeout_s,
             request_timeout_s=transport.request_timeout_s,
             retries=transport.retries,
+            hidden=(
+                *_hidden(transport, headers, key, table.base_url, environ),
+                # It finds keys by itself, under the names of its many providers.
+                *(Secret(value) for name, value in environ.items() if _KEY_VARIABLE.search(name)),
+            ),
         )
     wire = _wire(table, system)
     return RemotePolicy(
@@ -80,7 +87,7 @@ def build_remote(
         wire,
         key=key,
         headers=headers,
-        hidden=_hidden(transport, headers, key, wire.url),
+        hidden=_hidden(transport, headers, key, wire.url, environ),
         concurrency=transport.concurrency,
         timeout_s=transport.timeout_s,
         request_timeout_s=transport.request_timeout_s,
@@ -150,15 +157,33 @@ def _variable(name: str, environ: Mapping[str, str], faults: list[str]) -> Secre
 
 
 def _hidden(
-    transport: Transport, headers: Mapping[str, Secret], key: Secret | None, url: str
+    transport: Transport,
+    headers: Mapping[str, Secret],
+    key: Secret | None,
+    url: str,
+    environ: Mapping[str, str],
 ) -> tuple[Secret, ...]:
     """List all that must never be shown: keys, and what a URL or a header may hold of them."""
     parts = urlsplit(url)
     hidden = [Secret(value) for name, value in parse_qsl(parts.query) if _SECRET_NAME.search(name)]
-    hidden += [Secret(part) for part in (parts.username, parts.password) if part]
+    hidden += [*_plain_and_coded(parts.username), *_plain_and_coded(parts.password)]
+    proxies = (value for name, value in environ.items() if name.lower() in _PROXIES)
+    hidden += [one for proxy in proxies for one in _plain_and_coded(_password_of(proxy))]
     hidden += [
         secret
         for name, secret in headers.items()
         if name in transport.headers_env or _SECRET_NAME.search(name)
     ]
     return (*hidden, *([key] if key else []))
+
+
+def _plain_and_coded(part: str | None) -> tuple[Secret, ...]:
+    """Return a part of a URL as it stands there and as it is sent."""
+    return (Secret(part), Secret(unquote(part))) if part else ()
+
+
+def _password_of(proxy: str) -> str | None:
+    try:
+        return urlsplit(proxy if "://" in proxy else f"http://{proxy}").password
+    except ValueError:  # it is no address, which is told where it is to be used
+        return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from pytest_refusal.errors import PolicyError, TransientPolicyError
 from pytest_refusal.foreign import describe
@@ -26,6 +26,7 @@ class LiteLLMPolicy:
     Both would change what is measured: a fallback lets another model answer where the one
     under test declined.  LiteLLM turns some broken completions into "stop"; the provider's
     own word is read where LiteLLM keeps it.
+    hidden: what must never be shown, wherever a server echoes it.
     """
 
     takes_conversation = True
@@ -42,6 +43,7 @@ class LiteLLMPolicy:
         timeout_s: float = 120.0,
         request_timeout_s: float = 60.0,
         retries: int = 6,
+        hidden: Sequence[Secret] = (),
     ) -> None:
         self.name = name
         self.concurrency = concurrency
@@ -52,7 +54,7 @@ class LiteLLMPolicy:
         self._base_url = base_url
         self._key = key
         self._request_timeout_s = request_timeout_s
-        self._redaction = Redaction([key] if key else [])
+        self._redaction = Redaction([*hidden, *([key] if key else [])])
         self._redaction.hide_in_logs(_LOGGERS)
 
     @property
@@ -93,7 +95,7 @@ class LiteLLMPolicy:
             if blocked is None:
                 raise self._told(error) from None
             return blocked
-        return read_completion(completion.model_dump())
+        return read_completion(self._redaction.hide_in_json(completion.model_dump()))
 
     def _told(self, error: Exception) -> PolicyError:
         status = getattr(error, "status_code", None)

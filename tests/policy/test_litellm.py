@@ -38,14 +38,16 @@ def offline(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LITELLM_LOCAL_MODEL_COST_MAP", "True")
 
 
-def ask(httpserver: HTTPServer) -> Response:
+def ask(httpserver: HTTPServer, key_variable: str = "KEY") -> Response:
     table = {
         "type": "litellm", "model": "openai/m", "base_url": httpserver.url_for("/v1"),
-        "api_key_env": "KEY", "system": "Be kind.", "max_tokens": 9, "temperature": 0.5,
+        "system": "Be kind.", "max_tokens": 9, "temperature": 0.5,
     }  # fmt: skip
+    if key_variable == "KEY":
+        table["api_key_env"] = key_variable
     parsed, faults = parse_policy_table("staging", table, where="t")
     assert parsed is not None, faults
-    policy = build_remote(parsed, base=Path(), environ={"KEY": KEY})
+    policy = build_remote(parsed, base=Path(), environ={key_variable: KEY})
     message = Message(role=Role.USER, content="Hello")
     prompt = Prompt(id="p", label=Label.SAFE, messages=(message,))
     return asyncio.run(policy.respond(prompt, sample=1))
@@ -84,6 +86,16 @@ def test_an_error_is_told_once_and_without_the_key(
     assert type(caught.value) is kind
     assert KEY not in str(caught.value)
     assert len(httpserver.log) == 1
+
+
+def test_a_key_that_it_finds_by_itself_is_hidden_too(
+    httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    echoed = json.loads(json.dumps(HI).replace("Hi.", f"Hi, {KEY}."))
+    httpserver.expect_request("/v1/chat/completions").respond_with_json(echoed)
+    assert ask(httpserver, "OPENAI_API_KEY").text == "Hi, [hidden]."
+    assert httpserver.log[0][0].headers["Authorization"] == f"Bearer {KEY}"
 
 
 BLOCKS = {

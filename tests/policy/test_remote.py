@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
+import os
 import re
 import socket
 from pathlib import Path
@@ -391,6 +392,31 @@ def test_a_secret_that_is_echoed_is_hidden(httpserver: HTTPServer) -> None:
                  base64.b64encode(CANARY.encode()).decode()[:20]):  # fmt: skip
         assert form not in shown
     assert "[hidden]" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("base_url", "proxy"),
+    [("http://me:p%40ss-canary@HOST", ""), ("http://HOST", "http://me:p%40ss-canary@HOST")],
+    ids=["in the URL", "of the proxy"],
+)
+def test_a_password_that_is_sent_otherwise_than_it_is_written_is_hidden(
+    httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch, base_url: str, proxy: str
+) -> None:
+    def echo(request: Request) -> Response:
+        sent = request.headers.get("Authorization") or request.headers["Proxy-Authorization"]
+        plain = base64.b64decode(sent.removeprefix("Basic ")).decode()
+        return Response(json.dumps({"error": {"message": f"{sent} {plain}"}}), status=400)
+
+    httpserver.expect_request("/chat/completions").respond_with_handler(echo)
+    host = f"{httpserver.host}:{httpserver.port}"
+    if proxy:
+        monkeypatch.delenv("NO_PROXY")
+        monkeypatch.setenv("http_proxy", proxy.replace("HOST", host))
+    table = {"type": "openai", "base_url": base_url.replace("HOST", host), "model": "m"}
+    with pytest.raises(PolicyError, match=r"\[hidden\]") as caught:
+        ask(policy_of(table, **os.environ))
+    assert "ss-canary" not in str(caught.value)
+    assert base64.b64encode(b"me:p@ss-canary").decode()[4:-4] not in str(caught.value)
 
 
 def test_offline_needs_neither_key_nor_client() -> None:
