@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 CONNECT_TIMEOUT_S = 5.0
 
+# Far beyond what any model says: a body that does not end must not fill the memory.
+_LARGEST_REPLY = 32_000_000
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
@@ -59,8 +62,8 @@ class Connection:
     async def send(self, request: Request) -> Reply:
         """Send one request and read the whole reply, whatever its status.
 
-        Raises TransientPolicyError where none came and another try may bring one, and
-        UnusablePolicyError where none ever will.
+        Raises TransientPolicyError where none came and another try may bring one,
+        UnusablePolicyError where none ever will, and PolicyError for one without an end.
         """
         import aiohttp
 
@@ -73,7 +76,7 @@ class Connection:
                 proxy=self._proxy,
                 allow_redirects=False,
             ) as response:
-                content = await response.read()
+                content = await _whole(response)
         except TimeoutError as error:
             connecting = isinstance(error, aiohttp.ConnectionTimeoutError)
             doing = "connecting" if connecting else "waiting for it"
@@ -145,6 +148,19 @@ class Connection:
 
     def _shown(self) -> str:
         return public_url(self._url)
+
+
+async def _whole(response: aiohttp.ClientResponse) -> bytes:
+    parts: list[bytes] = []
+    size = 0
+    async for part in response.content.iter_any():
+        parts.append(part)
+        size += len(part)
+        if size > _LARGEST_REPLY:
+            limit = f"{_LARGEST_REPLY // 1_000_000} MB"
+            text = f"HTTP {response.status}: the reply is larger than {limit}"
+            raise PolicyError(text, reason="too_large")
+    return b"".join(parts)
 
 
 def _proxy_of(url: str) -> str | None:

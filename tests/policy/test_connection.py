@@ -8,13 +8,15 @@ import json
 import shutil
 import ssl
 import subprocess
-from collections.abc import Callable, Mapping
+import zlib
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
 from pytest_httpserver import HTTPServer
+from werkzeug import Response
 
-from pytest_refusal.errors import TransientPolicyError, UnusablePolicyError
+from pytest_refusal.errors import PolicyError, TransientPolicyError, UnusablePolicyError
 from pytest_refusal.policy.connection import Connection, Reply
 from pytest_refusal.policy.wire import Request
 
@@ -113,6 +115,24 @@ def test_a_host_that_nobody_knows(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_an_address_that_is_none() -> None:
     with pytest.raises(UnusablePolicyError, match=r"cannot ask http://a\.\.b/"):
         ask("http://a..b/")
+
+
+@pytest.mark.parametrize("coded", [False, True], ids=["plain", "compressed"])
+def test_a_reply_without_an_end_is_not_read_to_its_end(httpserver: HTTPServer, coded: bool) -> None:
+    packer = zlib.compressobj(wbits=31)
+    megabyte = b" " * 1_000_000
+
+    def body() -> Iterator[bytes]:
+        for _ in range(200):
+            yield packer.compress(megabyte) + packer.flush(zlib.Z_SYNC_FLUSH) if coded else megabyte
+
+    headers = {"Content-Encoding": "gzip"} if coded else {}
+    httpserver.expect_request("/x").respond_with_handler(
+        lambda request: Response(body(), headers=headers)
+    )
+    with pytest.raises(PolicyError, match="HTTP 200: the reply is larger than 32 MB") as caught:
+        ask(httpserver.url_for("/x"))
+    assert caught.value.reason == "too_large"
 
 
 def test_a_body_that_is_said_to_be_compressed_and_is_not(httpserver: HTTPServer) -> None:
