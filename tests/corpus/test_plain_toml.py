@@ -24,17 +24,29 @@ severity = 3
 \t[[ prompt ]]
 id="b"#c
 prompt = '[defaults] \\n'
+note = "A \\"tab\\":\\t\\\\"
+tags = [ "one, two]", "\\n" ] # two
 empty = ""
+long = """\\
+  One \\ \t
+
+  line \\n"""
 '''
 
 
 def test_a_plain_document() -> None:
-    text = PLAIN.replace(', "\\""', "")
-    tables = plain_tables(text)
+    tables = plain_tables(PLAIN)
     assert tables is not None
     assert tables.prompts == [
-        {"id": "a", "prompt": '[[prompt]]\nTwo "quoted" lines.', "severity": 3},
-        {"id": "b", "prompt": "[defaults] \\n", "empty": ""},
+        {"id": "a", "prompt": '[[prompt]]\nTwo "quoted" lines, """.', "severity": 3},
+        {
+            "id": "b",
+            "prompt": "[defaults] \\n",
+            "note": 'A "tab":\t\\',
+            "tags": ["one, two]", "\n"],
+            "empty": "",
+            "long": "One line \n",
+        },
     ]
     assert (tables.lines, tables.defaults, tables.defaults_line) == ([5, 12], {"label": "safe"}, 2)
 
@@ -42,8 +54,10 @@ def test_a_plain_document() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        pytest.param(PLAIN, id="escape"),
+        pytest.param('[[prompt]]\na = "\\u00e9"\n', id="escape"),
+        pytest.param('[[prompt]]\na = "x \\\n  y"\n', id="continued-line"),
         pytest.param("[[prompt]]\ntags = ['a']\n", id="list"),
+        pytest.param('[[prompt]]\ntags = [\n"a"]\n', id="list-of-several-lines"),
         pytest.param("[[prompt]]\na.b = 1\n", id="dotted-key"),
         pytest.param("[[prompt]]\n'a' = 1\n", id="quoted-key"),
         pytest.param("[[prompt]]\na = 01\n", id="no-number"),
@@ -65,48 +79,38 @@ def test_all_else_is_left_to_the_parser(text: str) -> None:
     assert plain_tables(text) is None
 
 
-PIECES = st.sampled_from(
-    [
-        *(
-            "[[prompt]]",
-            "[[ prompt ]]",
-            "[defaults]",
-            "[",
-            "]",
-            "[x]",
-            "prompt",
-            "id",
-            "a-1",
-            "=",
-            " ",
-        ),
-        *(
-            "\n",
-            "\n",
-            "\n",
-            "\t",
-            "#",
-            "'",
-            '"',
-            '"""',
-            "'''",
-            "\\",
-            "\\n",
-            ".",
-            ",",
-            "{",
-            "}",
-            "\0",
-        ),
-        *("0", "7", "-12", "+1", "1_0", "1234567890", "true", "\x7f", "\udc80", "\u2028", "\u00e9"),
-        *('id = "x"\n', "a = 'x'\n", 'b = """x"""\n', 'c = """\n', '""" # c\n', "severity = 3\n"),
-        *("[[prompt]]\n", "[defaults]\n", "d = 1\n", "e = ['x']\n"),
-    ]
+SIGNS = ["\n", "\t", " ", "#", "'", '"', '"""', "\\", "\\\n", ".", ",", "=", "[", "]", "{", "}"]
+WORDS = [
+    "[[prompt]]",
+    "[ defaults ]",
+    "prompt",
+    "a-1",
+    "0",
+    "-12",
+    "+1",
+    "1_0",
+    "true",
+    "\\n",
+    "\0",
+]
+PIECES = st.sampled_from([*SIGNS, *WORDS, '\\"', "\udc80\u2028"])
+TEXTS_OF_PIECES = st.lists(PIECES, max_size=5).map("".join)
+VALUES = st.one_of(
+    st.sampled_from(["0", "-12", "01", '["x", "y"]', "[ ]", "1.5"]),
+    st.builds("{0}{1}{0}".format, st.sampled_from(['"', "'", '"""', "'''"]), TEXTS_OF_PIECES),
+    st.lists(TEXTS_OF_PIECES.map('"{}"'.format), max_size=3).map(", ".join).map("[{}]".format),
+    TEXTS_OF_PIECES,
 )
+LINES = st.one_of(
+    st.builds("{} = {}\n".format, st.sampled_from(["id", "a-1", "note", "x"]), VALUES),
+    st.sampled_from(["[[prompt]]\n", "[defaults]\n", "\n", "# [[prompt]]\n"]),
+    TEXTS_OF_PIECES,
+)
+DOCUMENTS = st.lists(LINES, max_size=6).map(lambda lines: "".join(["[[prompt]]\n", *lines]))
 
 
 @settings(max_examples=500)
-@given(st.lists(PIECES, max_size=12).map("".join))
+@given(DOCUMENTS | TEXTS_OF_PIECES)
 def test_it_says_what_the_parser_says(text: str) -> None:
     tables = plain_tables(text)
     if tables is None:
