@@ -105,6 +105,25 @@ class Project:
     def settings(self, text: str) -> None:
         self.write_file("pyproject.toml", "[tool.pytest-refusal]\n" + textwrap.dedent(text))
 
+    def stage(self, url: str, policy: str = "", *, table: str = "", model: str = "m") -> None:
+        """Configure the policy `staging`, a model behind a server.
+
+        policy, table: further lines of its table, and of ours.
+        """
+        self.write_file(
+            "pyproject.toml",
+            f"""
+            [tool.pytest-refusal]
+            corpus = "prompts.toml"
+            {table}
+            [tool.pytest-refusal.policies.staging]
+            type = "openai"
+            base_url = "{url}"
+            model = "{model}"
+            {policy}
+            """,
+        )
+
     def run(self, *args: str, fresh: bool = False) -> Ran:
         """Run pytest with a JSON and a JUnit report; in a fresh process where that matters."""
         report, junit = self.path / "out.json", self.path / "out.xml"

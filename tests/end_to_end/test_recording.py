@@ -23,19 +23,8 @@ def staging(project: Any, model_server: Any) -> Any:
         return model_server.says(f"{ANSWERS} (reply {number})", delay_s=0.02)
 
     def configure(model: str = "m", more: str = "") -> None:
-        project.write_file(
-            "pyproject.toml",
-            f"""
-            [tool.pytest-refusal]
-            corpus = "prompts.toml"
-            [tool.pytest-refusal.policies.staging]
-            type = "openai"
-            base_url = "{model_server.url}/v1"
-            model = "{model}"
-            api_key_env = "STAGING_KEY"
-            {more}
-            """,
-        )
+        key = 'api_key_env = "STAGING_KEY"'
+        project.stage(f"{model_server.url}/v1", f"{key}\n{more}", model=model)
 
     project.write_file("prompts.toml", corpus(12))
     model_server.script = script

@@ -27,19 +27,7 @@ def staging(project: Any, model_server: Any) -> Any:
     model_server.script = lambda body, number: good(model_server, body)
 
     def configure(policy: str = "", table: str = "") -> None:
-        project.write_file(
-            "pyproject.toml",
-            f"""
-            [tool.pytest-refusal]
-            corpus = "prompts.toml"
-            {table}
-            [tool.pytest-refusal.policies.staging]
-            type = "openai"
-            base_url = "{model_server.url}/v1"
-            model = "m"
-            {policy}
-            """,
-        )
+        project.stage(f"{model_server.url}/v1", policy, table=table)
 
     project.configure = configure
     configure()

@@ -37,17 +37,9 @@ def staging(project: Any, model_server: Any, monkeypatch: Any) -> Any:
     monkeypatch.setenv("STAGING_KEY", CANARY)
     monkeypatch.setenv("STAGING_SESSION", SESSION)
     host = model_server.url.removeprefix("http://")
-    project.settings(
-        f"""
-        corpus = "prompts.toml"
-        [tool.pytest-refusal.policies.staging]
-        type = "openai"
-        base_url = "http://me:{PASSWORD}@{host}/v1?token={QUERY}"
-        model = "m"
-        api_key_env = "STAGING_KEY"
-        headers_env = {{ X-Session = "STAGING_SESSION" }}
-        retries = 0
-        """
+    project.stage(
+        f"http://me:{PASSWORD}@{host}/v1?token={QUERY}",
+        'api_key_env = "STAGING_KEY"\nheaders_env = { X-Session = "STAGING_SESSION" }\nretries = 0',
     )
     return project
 

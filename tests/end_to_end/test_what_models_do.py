@@ -21,18 +21,7 @@ def staging(project: Any, model_server: Any) -> Any:
             "prompts.toml",
             "".join(f'[[prompt]]\nid = "{i}"\nprompt = "{i}"\nlabel = "{label}"\n' for i in ids),
         )
-        project.write_file(
-            "pyproject.toml",
-            f"""
-            [tool.pytest-refusal]
-            corpus = "prompts.toml"
-            [tool.pytest-refusal.policies.staging]
-            type = "openai"
-            base_url = "{model_server.url}"
-            model = "m"
-            {policy}
-            """,
-        )
+        project.stage(model_server.url, policy)
 
     project.write = write
     return project
@@ -74,12 +63,12 @@ def test_a_request_that_is_never_answered_does_not_hold_the_session(
 def test_to_wait_behind_other_prompts_is_no_time_of_a_prompt(
     staging: Any, model_server: Any
 ) -> None:
-    staging.write(numbered(4), "safe", "timeout_s = 1\nconcurrency = 1")
-    model_server.script = lambda body, number: model_server.says(ANSWERS, delay_s=0.6)
+    staging.write(numbered(3), "safe", "timeout_s = 2.3\nconcurrency = 1")
+    model_server.script = lambda body, number: model_server.says(ANSWERS, delay_s=1.2)
     ran = staging.run("--refusal-policy=staging")
-    assert (ran.exit_status, ran.counts) == (0, {"passed": 4})
+    assert (ran.exit_status, ran.counts) == (0, {"passed": 3})
     latencies = [o["latency_s"] for o in ran.policy("staging")["outcomes"]]
-    assert all(0.6 <= latency_s < 1.0 for latency_s in latencies)
+    assert all(1.2 <= latency_s < 2.3 for latency_s in latencies)
 
 
 def test_a_server_that_allows_few_at_a_time_gets_few(staging: Any, model_server: Any) -> None:
