@@ -158,7 +158,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if any(getattr(option, name, None) for name in _RUN_NOTHING):
         return
     project = _project_table(config)
-    if config.invocation_params.dir != config.rootpath:
+    if config.invocation_params.dir != config.rootpath or _names_paths(config):
         from pytest_refusal.plugin.nested_table import refuse_nested_table
 
         refuse_nested_table(config)
@@ -168,6 +168,10 @@ def pytest_configure(config: pytest.Config) -> None:
     from pytest_refusal.plugin.activation import activate
 
     activate(config, project)
+
+
+def _names_paths(config: pytest.Config) -> bool:
+    return config.args_source is config.ArgsSource.ARGS
 
 
 def _refuse_idle_options(config: pytest.Config) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import shlex
 import tomllib
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -12,17 +14,16 @@ _KEY = "pytest-refusal"
 
 
 def refuse_nested_table(config: pytest.Config) -> None:
-    """Refuse to run past a table between the folder of invocation and pytest's root folder.
+    """Refuse to run past a table below pytest's root folder.
 
-    Raises UsageError if the table names a policy, or a policy is named elsewhere. A file given
-    by `-c` was chosen, and is no oversight.
+    Looked at are the folders on the way from the root to where pytest was called, and to what
+    its arguments name.  A file given by `-c` was chosen, and is no oversight.
+    Raises UsageError if the table names a policy, or a policy is named elsewhere.
     """
     if config.option.inifilename:
         return
-    here, root = config.invocation_params.dir, config.rootpath
-    for folder in (here, *here.parents) if here.is_relative_to(root) else ():
-        if folder == root:
-            return
+    here = config.invocation_params.dir
+    for folder in _folders(config):
         try:
             content = (folder / "pyproject.toml").read_bytes()
             if _KEY.encode() not in content:
@@ -37,6 +38,22 @@ def refuse_nested_table(config: pytest.Config) -> None:
             file = visible(os.path.relpath(folder / "pyproject.toml", here))
             raise pytest.UsageError(
                 f"{file} has a [tool.{_KEY}] that is not read: pytest's root folder is"
-                f" {visible(str(root))}; run with -c {shlex.quote(file)},"
+                f" {visible(str(config.rootpath))}; run with -c {shlex.quote(file)},"
                 " or add a [tool.pytest.ini_options] there"
             )
+
+
+def _folders(config: pytest.Config) -> Iterator[Path]:
+    here, root = config.invocation_params.dir, config.rootpath
+    seen = {root}
+    for place in (here, *(_place(here, arg) for arg in config.args)):
+        for folder in (place, *place.parents) if place.is_relative_to(root) else ():
+            if folder in seen:
+                break
+            seen.add(folder)
+            yield folder
+
+
+def _place(here: Path, arg: str) -> Path:
+    # Of a file the table in a folder of its name is none that exists.
+    return Path(os.path.abspath(here / arg.partition("::")[0]))  # noqa: PTH100  # follows no links

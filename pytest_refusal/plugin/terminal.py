@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 import pytest
 
@@ -13,6 +13,7 @@ from pytest_refusal.plugin.arrivals import Arrivals
 from pytest_refusal.plugin.asking import asked_how
 from pytest_refusal.plugin.run import Run
 from pytest_refusal.plugin.session import RefusalSession
+from pytest_refusal.plugin.typed_options import typed_options
 from pytest_refusal.report.lines import Line, Style
 from pytest_refusal.report.to_terminal import summary
 
@@ -78,7 +79,11 @@ class TerminalReport:
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Print the summary, unless the run asked nothing or the user wants no summary."""
         report = self._session.report
-        if report is None or self._config.option.no_summary:
+        if self._config.option.no_summary:
+            return
+        if report is None:
+            for line in self._without_effect():
+                terminalreporter.write_line(line, yellow=True)
             return
         writer = terminalreporter._tw  # noqa: SLF001  # no public way
         terminalreporter.section("refusal summary")
@@ -90,6 +95,13 @@ class TerminalReport:
             encoding=encoding_of(terminalreporter),
         )
         write_lines(terminalreporter.write_line, lines)
+
+    def _without_effect(self) -> Iterator[str]:
+        # A policy that was typed and asked nothing is a mistake, and said to be one.
+        if self._run.dry or self._run.must_evaluate:
+            return
+        if typed := typed_options(self._config):
+            yield f"refusal: nothing was asked, so {', '.join(typed)} had no effect"
 
 
 def write_lines(write: Callable[..., None], lines: Iterable[Line]) -> None:

@@ -128,3 +128,18 @@ def test_every_option_is_ours_by_its_name_and_says_its_default(project) -> None:
     assert len(names) >= 5
     assert all(name.startswith("--refusal-") for name in names)
     assert [n for n, entry in zip(names, entries, strict=True) if "Default" not in entry] == []
+
+
+def test_a_typed_option_that_had_no_effect_is_named(project) -> None:
+    project.write_file("test_own.py", "def test_own(): pass\n")
+    project.write_file("pyproject.toml", '[tool.pytest-refusal]\npolicy = "strict"\n')
+    said = "refusal: nothing was asked, so --refusal-report had no effect"
+    for args, is_said in [
+        (("--refusal-report=r.json",), True),
+        (("--refusal-report=r.json", "--collect-only"), False),
+        ((), False),
+    ]:
+        ran = project.pytester.runpytest_inprocess("test_own.py", *args)
+        assert ran.ret == pytest.ExitCode.OK
+        assert (said in ran.stdout.str()) is is_said
+        assert not (project.path / "r.json").exists()

@@ -198,7 +198,9 @@ def test_an_own_test_alone_is_an_ordinary_run(project) -> None:
     project.settings('corpus = "prompts.toml"\npolicy = "bot:bad"\nceilings = { ece = 0 }')
     ran = project.run("test_own.py")
     assert (ran.exit_status, ran.counts, ran.report) == (0, {"passed": 2}, None)
-    assert "refusal:" not in ran.stdout
+    assert [line for line in ran.stdout.splitlines() if "refusal:" in line] == [
+        "refusal: nothing was asked, so --refusal-report had no effect"
+    ]
 
 
 def test_failures_are_run_again_first_or_alone(project) -> None:

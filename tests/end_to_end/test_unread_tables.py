@@ -74,6 +74,34 @@ def test_a_nested_table_is_refused(monorepo, args: tuple[str, ...]) -> None:
     ) in ran.stderr.str()
 
 
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("services/chat",),
+        ("services/chat/test_own.py::test_own",),
+        ("services/chat/tests", "--refusal-policy=strict"),
+        ("services/chat/prompts.toml", "--refusal-policy=strict"),
+        ("services/none", "services/chat/tests/test_inner.py"),
+    ],
+    ids=str,
+)
+def test_it_is_found_by_what_the_arguments_name(
+    monorepo, monkeypatch, args: tuple[str, ...]
+) -> None:
+    monkeypatch.chdir(monorepo.path)
+    ran = run(monorepo, *args)
+    assert ran.ret == pytest.ExitCode.USAGE_ERROR
+    assert (
+        "ERROR: services/chat/pyproject.toml has a [tool.pytest-refusal] that is not read: pytest's"
+        f" root folder is {monorepo.path}; run with -c services/chat/pyproject.toml, or add a"
+    ) in ran.stderr.str()
+
+
+def test_a_run_from_the_root_that_does_not_name_it_goes_past_it(monorepo, monkeypatch) -> None:
+    monkeypatch.chdir(monorepo.path)
+    run(monorepo).assert_outcomes(passed=2)
+
+
 def test_it_is_found_from_a_folder_below_it(monorepo, monkeypatch) -> None:
     monkeypatch.chdir("tests")
     ran = run(monorepo)
