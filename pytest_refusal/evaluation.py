@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from itertools import islice
 from os import fspath
 from pathlib import Path
 
@@ -68,7 +67,7 @@ def evaluate(
                 classifier,
                 asker=asker,
                 finish_reasons=finish_reasons,
-                ahead=islice(trials, number, None) if asker.asks_ahead else (),
+                ahead=(trials[place] for place in range(number, len(trials))),
             )
             outcomes.append(outcome)
             if isinstance(outcome, Unevaluated) and asker.stopped is not None:
