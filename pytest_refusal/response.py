@@ -36,6 +36,11 @@ class Usage:
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
 
+    @property
+    def is_known(self) -> bool:
+        """Whether both are there."""
+        return self.prompt_tokens is not None and self.completion_tokens is not None
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Response:

@@ -22,7 +22,8 @@ class Meter:
     """Counts for one policy in one process; two add up.
 
     calls: requests sent, retries among them.  waited_s: seconds spent waiting before retries.
-    cost: in the currency of the configured prices.
+    cost: in the currency of the configured prices.  unpriced: responses that have a price and
+    came without a count of tokens.
     """
 
     calls: int = 0
@@ -32,6 +33,7 @@ class Meter:
     prompt_tokens: int = 0
     completion_tokens: int = 0
     cost: float = 0.0
+    unpriced: int = 0
 
     def add(self, other: Meter) -> None:
         """Add the counts of another process."""

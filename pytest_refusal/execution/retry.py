@@ -142,7 +142,12 @@ class RetryingPolicy(WrappingPolicy):
         if response.usage is not None:
             self.meter.prompt_tokens += response.usage.prompt_tokens or 0
             self.meter.completion_tokens += response.usage.completion_tokens or 0
-        cost = self._tariff.cost(response.usage) if self._tariff else 0.0
+        if self._tariff is None:
+            return 0.0
+        # What a filter stopped is seldom counted, and seldom billed.
+        if response.block is None and not (response.usage and response.usage.is_known):
+            self.meter.unpriced += 1
+        cost = self._tariff.cost(response.usage)
         self.meter.cost += cost
         return cost
 

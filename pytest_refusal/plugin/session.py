@@ -27,6 +27,7 @@ from pytest_refusal.plugin.provenance import command, commit, configuration
 from pytest_refusal.plugin.run import Run
 from pytest_refusal.plugin.standing import Standing, judge_standing
 from pytest_refusal.report.conclusion import reasons_to_fail
+from pytest_refusal.report.findings import count
 from pytest_refusal.report.history import PastRun, append_history, read_history, runs_of
 from pytest_refusal.report.report import PolicyReport, Report
 from pytest_refusal.report.writing import write_report
@@ -151,6 +152,11 @@ class RefusalSession:
         # What a request costs is known after it, and the last ones may be dearer than those before.
         if limit is not None and cost > limit:
             yield f"cost {cost:g} is over the limit of {limit:g}"
+        if unknown := sum(meter.unpriced for meter in meters):
+            yield (
+                f"the cost of {count(unknown, 'response')} is not known and not counted: the"
+                " server gave no number of tokens"
+            )
 
     def _reasons(self, report: Report, standing: Standing) -> Iterable[str]:
         if self._arrivals.stopped is not None and not standing.complete:

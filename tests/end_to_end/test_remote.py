@@ -222,6 +222,25 @@ def test_a_limit_on_cost_is_not_exceeded(staging: Any, model_server: Any) -> Non
 
 
 @XDIST
+def test_what_has_a_price_and_no_count_of_tokens_is_noted(
+    staging: Any, model_server: Any, workers: tuple[str, ...]
+) -> None:
+    def script(body: Any, number: int) -> Any:
+        served = good(model_server, body)
+        if "egg" in text_of(body):
+            del served.body["usage"]
+        return served
+
+    model_server.script = script
+    staging.configure(policy="input_price_per_million = 100\noutput_price_per_million = 0")
+    ran = staging.run("--refusal-policy=staging", "--refusal-max-cost=9", *workers)
+    assert ran.exit_status == 0
+    assert ran.report["notes"][-1] == (
+        "the cost of 1 response is not known and not counted: the server gave no number of tokens"
+    )
+
+
+@XDIST
 def test_a_stop_names_the_limit_that_was_typed_and_what_went_over_it(
     staging: Any, workers: tuple[str, ...]
 ) -> None:
