@@ -36,7 +36,7 @@ _BOUNDARY = re.compile(
 )
 _QUOTED = re.compile(
     '"[^"\n]{1,800}"|\u201c[^\u201c\u201d\n]{1,800}\u201d|\u00ab[^\u00ab\u00bb\n]{1,800}\u00bb'
-    "|\u201e[^\u201e\u201c\u201d\n]{1,800}[\u201c\u201d]|\u300c[^\u300c\u300d\n]{1,800}\u300d"
+    "|\u201e[^\u201e\u201c\u201d\n]{1,800}[\u201c\u201d]|\u00bb[^\u00ab\u00bb\n]{1,800}\u00ab|\u300c[^\u300c\u300d\n]{1,800}\u300d"
     "|\u300e[^\u300e\u300f\n]{1,800}\u300f|`[^`\n]{1,800}`|(?m:^[ \t]*>.*$)"
 )
 _MARKS_OF_QUOTES = '"\u201c\u00ab\u201e\u300c\u300e`>'
@@ -47,22 +47,45 @@ _SPEAKER = re.compile(r"[ \t*_]*([A-Z\u00c0-\u024f][\w .-]{0,24})(?:\([^)]{0,20}
 _REPORTING = frozenset(
     {"said", "says", "saying", "say", "replied", "replies", "reply", "answers", "answered"}
     | {"told", "wrote", "writes", "explained", "responded", "responds", "asked", "whispered"}
-    | {"shouted", "means", "mean", "meaning"}
+    | {"shouted", "means", "mean", "meaning", "tells"}
 )
 _SUPPOSING = frozenset(["if", "when", "whenever", "unless", "whether"])
 # Before a word of reporting: the speaker reports what he says himself.
 _HIMSELF = frozenset({"to", "i", "me", "must", "i'd", "would", "will", "should", "can"})
+# Whom one is told to tell something.
+_OTHERS = re.compile(r"(?:him|her|them|people|everyone|your \w+)\b")
 # Words of reporting that report nobody: they join two sentences, or name whose rules these are.
 _JOINING = re.compile(
     r"(?:\bthat said,|[.!?] +that said\b|^\W*that said\b|\b(?:being|having) said\b"
     r"|\b(?:this|that|which) (?:just |only |simply )?means?\b(?!:)|\byou(?:'ve)? asked\b"
     r"|\b(?:my|our) (?:[\w-]+ ){1,2}says?\b)\W*(?:\w[\w'-]*\W*){0,2}$"
 )
+# What follows the words of somebody who is named after them.
+_ATTRIBUTED = re.compile(
+    r"[^.!?,]{0,50},\W{0,3}(?:he|she|they|the \w+) (?:thought|said|whispered|replied|muttered|cried"
+    r"|answered|told)\b"
+)
 _TRANSLATED = re.compile(
-    r"(?:\btranslat\w+[^.!?]{0,60}: *"
-    r"|\b(?:in|into) (?:english|spanish|french|german|italian|portuguese|chinese|japanese|korean|"
-    r"arabic|hindi|russian)[^.!?]{0,10}: *"
+    r"(?:\btranslat\w+[^.!?]{0,60}: *[^.!?]{0,60}"
+    r"|\b(?:english|spanish|french|german|italian|portuguese|chinese|japanese|korean|"
+    r"arabic|hindi|russian)[^.!?]{0,10}: *[^.!?]{0,60}"
     r"|\btranslat\w+[^.!?]{0,12})$"
+)
+
+
+# How a letter begins and ends, each in a line of its own.
+_GREETING = re.compile(
+    r"\n[ \t]*(?:dear|hi|hello|hey|good (?:morning|afternoon)|sehr geehrte[rs]?|liebe[rs]?|hallo"
+    r"|estimad[oa]s?|querid[oa]s?|hola|cher|chère|bonjour|car[oaie]|gentile|buongiorno|prezad[oa]s?"
+    r"|olá|уважаем\w+|дорог\w+)(?: [^\n,]{1,60})?,[ \t]*\n",
+    re.IGNORECASE,
+)
+_SIGN_OFF = re.compile(
+    r"\n[ \t]*(?:(?:kind|best|warm|many)(?: regards| wishes| thanks)?|regards|yours|sincerely"
+    r"|respectfully|cheers|thanks|thank you|love|mit |viele grüße|liebe grüße|atentamente"
+    r"|saludos|cordialement|bien à vous|cordiali saluti|saluti|atenciosamente|abraços"
+    r"|с уважением)[^\n]{0,30},?[ \t]*\n",
+    re.IGNORECASE,
 )
 
 
@@ -115,6 +138,8 @@ class View:
         begun = bisect_right(lows, start)
         if begun and end <= reached[begun - 1]:
             return True
+        if _ATTRIBUTED.match(self.text, end, end + 90):
+            return True
         before = self.text[max(start - 90, 0) : start]
         return _is_reported(before) or (
             ("translat" in before or ":" in before) and _TRANSLATED.search(before) is not None
@@ -130,10 +155,18 @@ class View:
             spans += _single_quoted(text)
         if raw.count(":") > 1:
             spans += _dialogue(raw)
+        if ",\n" in raw and raw.find("\n") > 0:
+            spans += _letter(raw)
         spans.sort()
         # A response that is one quotation or one block of code as a whole is the speaker's.
-        parts = [(low, high) for low, high in spans if high - low < 0.8 * self.solid_length]
+        parts = [span for span in spans if not self._is_whole(*span)]
         return [low for low, _ in parts], list(accumulate((high for _, high in parts), max))
+
+    def _is_whole(self, low: int, high: int) -> bool:
+        """Whether the span is nearly all of the text, with no word before it."""
+        return high - low >= 0.8 * self.solid_length and not self.words[self.begin : low].strip(
+            "' -"
+        )
 
 
 def fold(text: str) -> str:
@@ -218,6 +251,13 @@ def _dialogue(text: str) -> list[tuple[int, int]]:
     return spans if len(speakers) > 1 else []
 
 
+def _letter(text: str) -> list[tuple[int, int]]:
+    """Return where a letter stands that is written for somebody, if words lead up to it."""
+    greeting = _GREETING.search(text)
+    closing = _SIGN_OFF.search(text, greeting.end()) if greeting else None
+    return [(greeting.start(), closing.end())] if greeting and closing else []
+
+
 def _is_reported(before: str) -> bool:
     words = before[-40:].split()
     for place in range(max(len(words) - 3, 0), len(words)):
@@ -225,7 +265,7 @@ def _is_reported(before: str) -> bool:
         if bare in _SUPPOSING:
             if _end_with_none(words[place:], ".!?,"):
                 return True
-        elif bare in _REPORTING:
+        elif bare in _REPORTING or (bare == "tell" and _OTHERS.match(" ".join(words[place + 1 :]))):
             previous = words[place - 1] if place else ""
             if previous not in _HIMSELF and previous not in _SUPPOSING:
                 # Only within the sentence, and not far off.
