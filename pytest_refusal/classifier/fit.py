@@ -41,6 +41,7 @@ _PARTIAL_FEATURES = (
     "decline.early",
     "decline.late",
     "decline.last",
+    "declines-in-the-end",
     "list",
     "code",
     "short",

@@ -84,7 +84,7 @@ _SIGN_OFF = re.compile(
     r"\n[ \t]*(?:(?:kind|best|warm|many)(?: regards| wishes| thanks)?|regards|yours|sincerely"
     r"|respectfully|cheers|thanks|thank you|love|mit |viele grüße|liebe grüße|atentamente"
     r"|saludos|cordialement|bien à vous|cordiali saluti|saluti|atenciosamente|abraços"
-    r"|с уважением)[^\n]{0,30},?[ \t]*\n",
+    r"|\u0441 уважением)[^\n]{0,30},?[ \t]*\n",
     re.IGNORECASE,
 )
 
