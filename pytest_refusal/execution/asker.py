@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from pytest_refusal.execution.asking import AskError, ask, is_async
 from pytest_refusal.execution.breaker import Breaker, StoppedError
-from pytest_refusal.execution.conversation import calls_of
+from pytest_refusal.execution.conversation import UNUSABLE_REPLIES, calls_of
 from pytest_refusal.execution.loop import BackgroundLoop
 from pytest_refusal.execution.meter import Budget, Meter, SpentError
 from pytest_refusal.execution.prefetch import WINDOW, Prefetch, Question, concurrency_of
@@ -22,10 +22,11 @@ from pytest_refusal.outcome import Trial
 from pytest_refusal.protocols import Policy
 from pytest_refusal.response import Response
 
-# Why a prompt has no response that says nothing about its policy.
-_NO_FAULT = frozenset(
-    {NotInRecordingError.reason, SpentError.reason, StoppedError.reason, "cancelled"}
-)
+# Why a prompt may have no response that is no fault of its policy.
+_NO_FAULT = UNUSABLE_REPLIES | {
+    *(NotInRecordingError.reason, SpentError.reason, StoppedError.reason),
+    "cancelled",
+}
 
 _NOBODY: Mapping[str, Policy] = MappingProxyType({})
 
@@ -74,6 +75,7 @@ class Asker:
             for name, policy in self.policies.items()
             if concurrency_of(policy) > 0
         }
+        self._failed: set[object] = set()
         self.needs_loop = any(is_async(policy) for policy in self.policies.values())
         self.asks_ahead = bool(self._breakers)
         hiders = [getattr(policy, "hide", None) for policy in asked]
@@ -91,10 +93,14 @@ class Asker:
         breaker = self._breakers.get(trial.policy)
         if breaker is not None and breaker.message is not None:
             raise AskError(breaker.message, reason=StoppedError.reason)
+        question = self._question(trial)
         try:
-            response = self._prefetch.fetch(self._question(trial), map(self._question, ahead))
+            response = self._prefetch.fetch(question, map(self._question, ahead))
         except AskError as error:
-            if breaker is not None and error.reason not in _NO_FAULT:
+            # A prompt that is run again and again is one prompt.
+            is_new = error.reason not in _NO_FAULT and question.key not in self._failed
+            if breaker is not None and is_new:
+                self._failed.add(question.key)
                 breaker.failed(error)
             raise
         if breaker is not None:

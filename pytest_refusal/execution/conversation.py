@@ -22,6 +22,9 @@ _CUT_OFF = frozenset(
     }
 )
 
+#: Reasons of an AskError for which there was a reply: it cannot join the conversation.
+UNUSABLE_REPLIES = frozenset({"blocked", "truncated", "empty"})
+
 _CONFIDENCE_QUESTION = """\
 Below is a request and a reply to it. {question}
 

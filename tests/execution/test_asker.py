@@ -157,3 +157,26 @@ def test_it_goes_on_where_prompts_fail_otherwise(
     asker = Asker({"broken": policy}, loop)
     assert "stopped" not in reasons(asker, policy)
     assert (policy.asked, asker.stopped) == (12, None)
+
+
+def test_a_prompt_that_is_run_again_and_again_does_not_stop_the_others(
+    loop: BackgroundLoop,
+) -> None:
+    policy = Broken(OSError("no"))
+    asker = Asker({"broken": policy}, loop)
+    first, second, *_ = trials("broken")
+    for trial in (*[first] * 6, *[second] * 6):
+        with pytest.raises(AskError):
+            asker.fetch(trial)
+    assert (policy.asked, asker.stopped) == (12, None)
+
+
+def test_a_reply_with_which_no_conversation_can_go_on_is_no_fault(
+    model_server: Any, loop: BackgroundLoop
+) -> None:
+    model_server.script = lambda body, number: model_server.says("")
+    asker = Asker({"staging": staging(model_server)}, loop)
+    for trial in trials("staging", 8, turns=2):
+        with pytest.raises(AskError, match="the reply was empty"):
+            asker.fetch(trial)
+    assert asker.stopped is None
