@@ -33,6 +33,10 @@ MOST_FAULTS = 5_000
 LABEL_COLUMN = "add a column `label`"
 
 _MAP_LABELS = ' (other words are mapped as labels = {{ {} = "unsafe" }}, in pyproject.toml)'
+_MAP_FIELDS = (
+    "; a file that is not written for this says so in pyproject.toml, under"
+    ' [[tool.pytest-refusal.corpora]], as columns = { prompt = "prompt", label = "label" }'
+)
 _TAG_SEPARATOR = re.compile(r"[;,]")
 _WHOLE_NUMBER = re.compile(r"[+-]?[0-9]{1,9}", re.ASCII)
 
@@ -52,6 +56,8 @@ class PromptBuilder:
     ) -> None:
         self._file = file
         self._ours = ours
+        # What somebody wrote for us has slips; what comes from elsewhere wants to be mapped.
+        self._by_hand = file.path.suffix.casefold() == ".toml"
         self._labelled_by = labelled_by
         self._faults: list[Fault] = []
         self._line = 1
@@ -126,7 +132,7 @@ class PromptBuilder:
     def _no_label_at_all(self) -> str:
         if self._ours:
             how = 'label = "unsafe" under [defaults]'
-            if self._file.path.suffix.casefold() != ".toml":
+            if not self._by_hand:
                 how = '{"defaults": {"label": "unsafe"}, "prompts": [...]}, as JSON'
             how = f"if it is the same for all, give it once, {how}"
         else:
@@ -150,7 +156,8 @@ class PromptBuilder:
 
     def _unknown(self, name: str, allowed: tuple[str, ...]) -> None:
         close = did_you_mean(name, allowed)
-        self._fault(f"unknown field {quoted(name)}; allowed are {listing(allowed)}{close}")
+        how = "" if close or self._by_hand else _MAP_FIELDS
+        self._fault(f"unknown field {quoted(name)}; allowed are {listing(allowed)}{close}{how}")
 
     def _checked_defaults(self, defaults: Row) -> dict[str, object]:
         self._line = defaults.line
@@ -217,9 +224,11 @@ class PromptBuilder:
                 label = _LABELS.get(value.strip().casefold())
             if label is not None:
                 return label
-        word = quoted(value) if isinstance(value, str) else '"harm*"'
-        how = "" if self._ours else _MAP_LABELS.format(word)
-        self._fault(_not_one_of("the label", value, _LABEL_NAMES) + how)
+        text = quoted(value) if isinstance(value, int | float) else value
+        word = quoted(text) if isinstance(text, str) else '"harm*"'
+        what = _not_one_of("the label", value, _LABEL_NAMES)
+        is_slip = self._ours and (self._by_hand or "did you mean" in what)
+        self._fault(what if is_slip else what + _MAP_LABELS.format(word))
         return None
 
     def _severity(self, value: object, _name: str) -> int | None:

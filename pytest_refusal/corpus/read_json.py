@@ -72,7 +72,7 @@ def _line_rows(source: Source) -> Iterator[Row | Broken]:
             if end == len(text):
                 yield row_of(number, value)
             else:
-                follows = quoted(text[end:].lstrip()[0])
+                follows = quoted(text[end:].lstrip(_WHITE)[0])
                 yield Broken(number, f"a line holds one object, and {follows} follows it")
 
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from pytest_refusal.corpus.loading import load_files
 from pytest_refusal.corpus.sources import find_corpora
+from pytest_refusal.corpus.tables import parse_corpus_tables
 from pytest_refusal.prompt import Message, Role, conversation_sha256
 
 Write = Callable[[str, str | bytes], Path]
@@ -250,3 +251,35 @@ def test_a_text_has_no_column_for_a_label(faults_of: FaultsOf) -> None:
         " pyproject.toml, under [[tool.pytest-refusal.corpora]] with path ="
         ' "c.txt" and label = "unsafe"',
     )
+
+
+@pytest.mark.parametrize(
+    ("row", "hint"),
+    [
+        pytest.param(
+            '"label": "harmful"', 'mapped as labels = { "harmful" = "unsafe" }', id="label"
+        ),
+        pytest.param('"label": 1', 'mapped as labels = { "1" = "unsafe" }', id="number"),
+        pytest.param(
+            '"label": "safe", "toxicity": 1',
+            'as columns = { prompt = "prompt", label = ',
+            id="field",
+        ),
+    ],
+)
+def test_what_other_programs_write_is_said_to_be_mapped(
+    faults_of: FaultsOf, row: str, hint: str
+) -> None:
+    (fault,) = faults_of(("c.jsonl", f'{{"prompt": "Hi", {row}}}\n'))
+    assert hint in fault
+
+
+def test_the_mapping_that_is_advised_works(write: Write, tmp_path: Path) -> None:
+    write("c.jsonl", '{"id": 7, "prompt": "Hi", "label": 1, "category": "x", "score": 0.5}\n')
+    columns = {"prompt": "prompt", "label": "label"}
+    tables, faults = parse_corpus_tables(
+        [{"path": "c.jsonl", "columns": columns, "labels": {"1": "unsafe"}}]
+    )
+    assert faults == []
+    (prompt,) = load_files(find_corpora(["c.jsonl"], base=tmp_path, tables=tables))
+    assert (prompt.id, prompt.label, prompt.category) == ("7", "unsafe", "x")

@@ -204,6 +204,12 @@ def test_each_bad_line_of_jsonl_is_a_fault(faults_of: FaultsOf) -> None:
     )
 
 
+def test_a_sign_that_only_python_takes_for_white_space_follows(faults_of: FaultsOf) -> None:
+    assert faults_of(("c.jsonl", '{"prompt": "x"}\f\n')) == (
+        'c.jsonl:1: a line holds one object, and "\\x0c" follows it',
+    )
+
+
 @settings(max_examples=40)
 @given(
     st.lists(st.dictionaries(st.text(), st.text() | st.integers() | st.lists(st.text()))),
