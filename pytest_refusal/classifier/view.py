@@ -73,6 +73,7 @@ _TRANSLATED = re.compile(
 )
 
 
+_BREAK = re.compile(r"<br ?/?>")
 # How a letter begins and ends, each in a line of its own.
 _GREETING = re.compile(
     r"\n[ \t]*(?:dear|hi|hello|hey|good (?:morning|afternoon)|sehr geehrte[rs]?|liebe[rs]?|hallo"
@@ -92,6 +93,7 @@ _SIGN_OFF = re.compile(
 class View:
     """A text, folded for the rules, with its sentences.
 
+    raw: the text, with an end of line for each `<br>`; the same length.
     padded: the text after one space.
     words: the text with a space for each character that is in no word.
     begin: where the first word begins, past a label such as "Assistant:".
@@ -113,6 +115,8 @@ class View:
     )
 
     def __init__(self, text: str) -> None:
+        if "<br" in text:
+            text = _BREAK.sub(_as_line_end, text)
         self.raw = text
         self.text = fold(text)
         self.is_ascii = text.isascii()
@@ -167,6 +171,10 @@ class View:
         return high - low >= 0.8 * self.solid_length and not self.words[self.begin : low].strip(
             "' -"
         )
+
+
+def _as_line_end(match: re.Match[str]) -> str:
+    return "\n".ljust(len(match[0]))
 
 
 def fold(text: str) -> str:
