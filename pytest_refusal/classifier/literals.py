@@ -16,6 +16,7 @@ from pytest_refusal.classifier.view import View, words_of
 
 # Of many places of a literal the first and the last ones are looked at.
 _FIRST, _LAST = 24, 8
+_SPACES = re.compile(" +")
 
 
 # Acts that say nothing by themselves of whether something is declined.
@@ -104,10 +105,13 @@ class _Search:
     def __init__(self, literals: Iterable[Literal], *, spaced: bool) -> None:
         texts: dict[str, list[Literal]] = {}
         for literal in literals:
-            texts.setdefault(words_of(literal.text) if spaced else literal.text, []).append(literal)
+            text = _SPACES.sub(" ", words_of(literal.text)) if spaced else literal.text
+            texts.setdefault(text, []).append(literal)
         any_of = _any_of(texts)
         # One character comes first, or a set of them, because the search skips to it at once.
         if spaced:
+            # Emphasis, too, became a space: "do **not** write".
+            any_of = any_of.replace(re.escape(" "), " +")
             patterns = [f"{before}(?=({any_of})(?![\\w'-]))" for before in " '"]
         else:
             first = "".join(sorted({text[0] for text in texts}))
@@ -128,8 +132,10 @@ class _Search:
         places: dict[Literal, list[int]] = {}
         for pattern in self._patterns:
             for match in pattern.finditer(text):
-                start = match.start()
-                for literal in self._found[match[1]]:
+                start, found = match.start(), match[1]
+                if "  " in found:
+                    found = _SPACES.sub(" ", found)
+                for literal in self._found[found]:
                     if literal in places:
                         places[literal].append(start)
                     elif shown[literal.language]:
