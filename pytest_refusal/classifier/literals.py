@@ -16,6 +16,8 @@ from pytest_refusal.classifier.view import View, words_of
 
 # Of many places of a literal the first and the last ones are looked at.
 _FIRST, _LAST = 24, 8
+# Nor are more different ones looked at: what people write has six for ten that are allowed.
+_MOST_AT_ALL, _CHARACTERS_A_LITERAL = 80, 64
 _SPACES = re.compile(" +")
 
 
@@ -86,10 +88,11 @@ class LiteralIndex:
     def places_in(self, view: View, shown: ShownLanguages) -> list[Placed]:
         """Return where literals stand, of the languages that are shown."""
         text, words = view.text, " " + view.words
-        places = self._ascii.places_in(words, shown)
+        most = _MOST_AT_ALL + len(text) // _CHARACTERS_A_LITERAL
+        places = self._ascii.places_in(words, shown, most)
         if not view.is_ascii:
-            places += self._spaced.places_in(words, shown)
-            places += self._others.places_in(text, shown)
+            places += self._spaced.places_in(words, shown, most - len(places))
+            places += self._others.places_in(text, shown, most - len(places))
         for literal, starts in places:
             if literal.has_marks:
                 starts[:] = [start for start in starts if text.startswith(literal.text, start)]
@@ -128,10 +131,13 @@ class _Search:
             for text in texts
         }
 
-    def places_in(self, text: str, shown: ShownLanguages) -> list[Placed]:
+    def places_in(self, text: str, shown: ShownLanguages, most: int) -> list[Placed]:
+        """Return where literals stand, up to where `most` different ones were found."""
         places: dict[Literal, list[int]] = {}
         for pattern in self._patterns:
             for match in pattern.finditer(text):
+                if len(places) > most:
+                    break
                 start, found = match.start(), match[1]
                 if "  " in found:
                     found = _SPACES.sub(" ", found)
