@@ -16,8 +16,9 @@ from pytest_refusal.classifier.view import View, words_of
 
 # Of many places of a literal the first and the last ones are looked at.
 _FIRST, _LAST = 24, 8
-# Nor are more different ones looked at: what people write has six for ten that are allowed.
-_MOST_AT_ALL, _CHARACTERS_A_LITERAL = 80, 64
+# Nor are more different ones looked at: what people write has six for ten that are allowed, and
+# half of the most where it is long.
+_FEWEST_AT_ALL, _CHARACTERS_A_LITERAL, _MOST_AT_ALL = 80, 64, 400
 _SPACES = re.compile(" +")
 
 
@@ -88,7 +89,7 @@ class LiteralIndex:
     def places_in(self, view: View, shown: ShownLanguages) -> list[Placed]:
         """Return where literals stand, of the languages that are shown."""
         text, words = view.text, " " + view.words
-        most = _MOST_AT_ALL + len(text) // _CHARACTERS_A_LITERAL
+        most = min(_FEWEST_AT_ALL + len(text) // _CHARACTERS_A_LITERAL, _MOST_AT_ALL)
         places = self._ascii.places_in(words, shown, most)
         if not view.is_ascii:
             places += self._spaced.places_in(words, shown, most - len(places))

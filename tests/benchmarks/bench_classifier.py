@@ -1,8 +1,8 @@
 """How fast the classifier `phrases` is, and that its time grows with the length and no faster.
 
 Run as `python tests/benchmarks/bench_classifier.py [LABELS.jsonl...]`.  The floor is one search
-for a few phrases in the same texts; each figure is the best of several rounds, and no verdict is
-remembered from one round to the next.
+for a few phrases in the same texts; each figure is the best of several rounds in which those that
+are held against one another take turns, and no verdict is remembered from one round to the next.
 """
 
 import json
@@ -19,8 +19,7 @@ from pytest_refusal.classifier.ruleset import LANGUAGES, load_rules
 FLOOR = re.compile(r"\b(?:i|we) (?:can't|cannot|won't|will not)|i'm sorry|unable to", re.IGNORECASE)
 SHORTEST, SHORT, LONG = 10_000, 50_000, 1_000_000
 TYPICAL = 700
-# Seconds that a figure is measured for at least: a busy machine disturbs short ones.
-LEAST_SPENT = 0.2
+ROUNDS, ROUNDS_OF_LONG = 20, 4
 
 SENTENCES = (
     "The first thing to check is whether the pump has power.",
@@ -70,15 +69,18 @@ def worst_texts() -> dict[str, str]:
     }
 
 
-def seconds(work: Callable[[], object], rounds: int = 5) -> float:
-    """Return the least CPU time of `work`; what is soon done is done more often."""
-    best = float("inf")
-    spent = 0.0
-    while rounds > 0 or spent < LEAST_SPENT:
-        start = time.process_time()
-        work()
-        took = time.process_time() - start
-        best, spent, rounds = min(best, took), spent + took, rounds - 1
+def best_seconds(works: Sequence[tuple[Callable[[], object], int]], rounds: int) -> list[float]:
+    """Return the least CPU time of each work, which is done so many times in every round.
+
+    They take turns, so that a slow moment of the machine meets all of them.
+    """
+    best = [float("inf")] * len(works)
+    for _ in range(rounds):
+        for number, (work, times) in enumerate(works):
+            start = time.process_time()
+            for _ in range(times):
+                work()
+            best[number] = min(best[number], (time.process_time() - start) / times)
     return best
 
 
@@ -99,8 +101,13 @@ def typical_responses(paths: Sequence[str]) -> list[str]:
 
 def main() -> None:
     texts = list(dict.fromkeys(typical_responses(sys.argv[1:])))
-    took = seconds(lambda: [classify(text) for classify in [fresh()] for text in texts], 10)
-    floor = seconds(lambda: [FLOOR.search(text) for text in texts], 10)
+    took, floor = best_seconds(
+        [
+            (lambda: [classify(text) for classify in [fresh()] for text in texts], 1),
+            (lambda: [FLOOR.search(text) for text in texts], 10),
+        ],
+        ROUNDS,
+    )
     length = sum(map(len, texts)) / len(texts)
     print(
         f"{len(texts)} responses of {length:.0f} characters, rules of {len(LANGUAGES)} languages:"
@@ -113,7 +120,11 @@ def main() -> None:
     for name, piece in worst_texts().items():
         sizes = (SHORTEST, SHORT, LONG)
         texts = [(piece * (size // len(piece) + 1))[:size] for size in sizes]
-        least, small, large = (seconds(lambda text=text: classify(text), 3) for text in texts)
+        works = [
+            (lambda text=text: classify(text), LONG // size)
+            for text, size in zip(texts, sizes, strict=True)
+        ]
+        least, small, large = best_seconds(works, ROUNDS_OF_LONG)
         shares = [
             ms * 1e3 / (size / 10_000)
             for ms, size in zip((least, small, large), sizes, strict=True)
