@@ -1,12 +1,13 @@
 """Which literals of the rules stand in a text, and where: the first and quickest look at it.
 
-One expression finds all literals of the languages in which words stand apart, and one all others.
+One expression finds the literals of the languages in which words stand apart; those of the others
+are found by their first characters.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
@@ -82,9 +83,9 @@ class LiteralIndex:
             for rule in ruleset.rules:
                 (spaced if ruleset.spaced else others).extend(_literals(rule, language))
         # Apart, so that a text in plain ASCII is not held against the letters of other scripts.
-        self._ascii = _Search((x for x in spaced if x.text[0].isascii()), spaced=True)
-        self._spaced = _Search((x for x in spaced if not x.text[0].isascii()), spaced=True)
-        self._others = _Search(others, spaced=False)
+        self._ascii = _Words(x for x in spaced if x.text[0].isascii())
+        self._spaced = _Words(x for x in spaced if not x.text[0].isascii())
+        self._others = _Characters(others)
 
     def places_in(self, view: View, shown: ShownLanguages) -> list[Placed]:
         """Return where literals stand, of the languages that are shown."""
@@ -97,32 +98,16 @@ class LiteralIndex:
         for literal, starts in places:
             if literal.has_marks:
                 starts[:] = [start for start in starts if text.startswith(literal.text, start)]
-            if len(starts) > 1:
-                starts.sort()
+            if len(starts) > _FIRST + _LAST:
                 del starts[_FIRST:-_LAST]
         return places
 
 
-class _Search:
-    """One expression for many literals; `spaced` if they are whole words."""
+class _Found:
+    """The literals that stand where one is found: it, and those with which it begins."""
 
-    def __init__(self, literals: Iterable[Literal], *, spaced: bool) -> None:
-        texts: dict[str, list[Literal]] = {}
-        for literal in literals:
-            text = _SPACES.sub(" ", words_of(literal.text)) if spaced else literal.text
-            texts.setdefault(text, []).append(literal)
-        any_of = _any_of(texts)
-        # One character comes first, or a set of them, because the search skips to it at once.
-        if spaced:
-            # Emphasis, too, became a space: "do **not** write".
-            any_of = any_of.replace(re.escape(" "), " +")
-            patterns = [f"{before}(?=({any_of})(?![\\w'-]))" for before in " '"]
-        else:
-            first = "".join(sorted({text[0] for text in texts}))
-            patterns = [f"[{re.escape(first)}](?<=(?=({any_of}))(?s:.))"]
-        self._patterns = [re.compile(pattern) for pattern in patterns]
-        # The longest one is found; those stand there too with which it begins.
-        self._found = {
+    def __init__(self, texts: Mapping[str, Sequence[Literal]], *, spaced: bool) -> None:
+        self._literals = {
             text: [
                 literal
                 for end in range(1, len(text) + 1)
@@ -132,22 +117,78 @@ class _Search:
             for text in texts
         }
 
-    def places_in(self, text: str, shown: ShownLanguages, most: int) -> list[Placed]:
+    def places(
+        self, found: Iterable[tuple[int, str]], shown: ShownLanguages, most: int
+    ) -> list[Placed]:
         """Return where literals stand, up to where `most` different ones were found."""
         places: dict[Literal, list[int]] = {}
-        for pattern in self._patterns:
-            for match in pattern.finditer(text):
-                if len(places) > most:
-                    break
-                start, found = match.start(), match[1]
-                if "  " in found:
-                    found = _SPACES.sub(" ", found)
-                for literal in self._found[found]:
-                    if literal in places:
-                        places[literal].append(start)
-                    elif shown[literal.language]:
-                        places[literal] = [start]
+        for start, text in found:
+            if len(places) > most:
+                break
+            for literal in self._literals[text]:
+                if literal in places:
+                    places[literal].append(start)
+                elif shown[literal.language]:
+                    places[literal] = [start]
         return list(places.items())
+
+
+class _Words:
+    """One expression for many literals that are whole words."""
+
+    def __init__(self, literals: Iterable[Literal]) -> None:
+        texts = _by_text(literals, lambda text: _SPACES.sub(" ", words_of(text)))
+        # Emphasis, too, became a space: "do **not** write".
+        any_of = _any_of(texts).replace(re.escape(" "), " +")
+        # A set of characters comes first, because the search skips to one of them at once.
+        self._pattern = re.compile(f"[ '](?=({any_of})(?![\\w'-]))")
+        self._found = _Found(texts, spaced=True)
+
+    def places_in(self, words: str, shown: ShownLanguages, most: int) -> list[Placed]:
+        return self._found.places(self._matches(words), shown, most)
+
+    def _matches(self, words: str) -> Iterator[tuple[int, str]]:
+        for match in self._pattern.finditer(words):
+            text = match[1]
+            yield match.start(), _SPACES.sub(" ", text) if "  " in text else text
+
+
+class _Characters:
+    """Expressions for literals that stand anywhere, by their first character.
+
+    They are compiled when they are first needed: few of them can begin in one text.
+    """
+
+    def __init__(self, literals: Iterable[Literal]) -> None:
+        texts = _by_text(literals, str)
+        self._by_first: dict[str, list[str]] = {}
+        for text in texts:
+            self._by_first.setdefault(text[0], []).append(text)
+        self._first = re.compile(f"[{re.escape(''.join(sorted(self._by_first)))}]")
+        self._patterns: dict[str, re.Pattern[str]] = {}
+        self._found = _Found(texts, spaced=False)
+
+    def places_in(self, text: str, shown: ShownLanguages, most: int) -> list[Placed]:
+        return self._found.places(self._matches(text), shown, most)
+
+    def _matches(self, text: str) -> Iterator[tuple[int, str]]:
+        patterns = self._patterns
+        for first in self._first.finditer(text):
+            start, character = first.start(), first[0]
+            if character not in patterns:
+                patterns[character] = re.compile(_any_of(self._by_first[character]))
+            match = patterns[character].match(text, start)
+            if match:
+                yield start, match[0]
+
+
+def _by_text(
+    literals: Iterable[Literal], text_of: Callable[[str], str]
+) -> dict[str, list[Literal]]:
+    texts: dict[str, list[Literal]] = {}
+    for literal in literals:
+        texts.setdefault(text_of(literal.text), []).append(literal)
+    return texts
 
 
 def _literals(rule: Rule, language: int) -> list[Literal]:
