@@ -5,10 +5,8 @@ import contextvars
 import gc
 import signal
 import socket
-import sys
 import threading
 import time
-import traceback
 import warnings
 
 import pytest
@@ -96,17 +94,10 @@ def test_ctrl_c_while_waiting_cancels_the_work() -> None:
         finally:
             cancelled.set()
 
-    main = threading.main_thread().ident or 0
-
-    def is_waiting() -> bool:
-        stack = traceback.extract_stack(sys._current_frames()[main])
-        return any(frame.name == "wait_for" for frame in stack)
-
     def interrupt() -> None:
         started.wait(5)
-        while not is_waiting():  # the work starts before the one who waits for it
-            time.sleep(0.001)
-        signal.pthread_kill(main, signal.SIGINT)
+        time.sleep(0.3)  # the work starts before the one who waits for it
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
 
     with BackgroundLoop() as loop:
         threading.Thread(target=interrupt).start()
