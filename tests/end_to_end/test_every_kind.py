@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import json
 import re
+import subprocess
+import sys
 import xml.etree.ElementTree as ET
 
 import pytest
@@ -75,9 +77,12 @@ def test_what_was_said_stands_where_it_may(project, ran):
 
 def test_every_kind_is_equal_to_the_byte_when_made_again(project, ran):
     ran()
+    # In another process: pytester would take half of matplotlib out of this one.
+    command = "import sys; from pytest_refusal.report.__main__ import main; "
+    command += "sys.exit(max(main(['run.json', '--to', f'again/{name}']) for name in sys.argv[1:]))"
+    subprocess.run([sys.executable, "-c", command, *NAMES], cwd=project.path, check=True)
     for name in NAMES:
         again = project.path / "again" / name
-        assert main([str(project.path / "run.json"), "--to", str(again)]) == 0
         assert again.read_bytes() == (project.path / name).read_bytes(), name
 
 

@@ -103,6 +103,8 @@
   function follow() {
     const row = document.getElementById(location.hash.slice(1));
     if (!row?.matches(".outcome")) return;
+    // Else a page that is loaded again goes back to where it stood.
+    history.scrollRestoration = "manual";
     if (row.hidden) {
       for (const name of [...Object.keys(KEYS), "text"]) {
         if (form.elements[name]) form.elements[name].value = "";
