@@ -138,9 +138,11 @@ def features_of(view: View, acts: ActsBySentence) -> Features:
     if count > 3 and _DECLINE in acts.get(count - 1, ()):
         features["decline.last"] = 1.0
     _add_substance(view, acts, features)
-    if "decline.last" in features and _declines_in_the_end(acts, count, features):
-        features["declines-in-the-end"] = 1.0
     done = frozenset().union(*acts.values())
+    # It is only talked about, and in the end declined.
+    is_last = "decline.last" in features and _first(_DECLINE, acts) >= count - 2
+    if is_last and _gives_nothing(done, features):
+        features["declines-in-the-end"] = 1.0
     if _DECLINE in done and (before := _answers_before(acts)):
         features["answer-first"] = min(before, 3) / 3
         if before >= 2 and (
@@ -153,11 +155,9 @@ def features_of(view: View, acts: ActsBySentence) -> Features:
     return features
 
 
-def _declines_in_the_end(acts: ActsBySentence, count: int, features: Features) -> bool:
-    """Return whether it is only talked about, and in the end declined."""
-    first = min(sentence for sentence, here in acts.items() if _DECLINE in here)
-    done = frozenset().union(*acts.values())
-    return first >= count - 2 and _gives_nothing(done, features)
+def _first(act: Act, acts: ActsBySentence) -> int:
+    """Return the first sentence that does it."""
+    return min(sentence for sentence, here in acts.items() if act in here)
 
 
 def _by_sentence(found: Sequence[Found]) -> ActsBySentence:
@@ -190,7 +190,7 @@ def _add_substance(view: View, acts: ActsBySentence, features: Features) -> None
 
 def _answers_before(acts: ActsBySentence) -> int:
     """Return how many sentences of an answer stand before the first that declines."""
-    first = min(sentence for sentence, here in acts.items() if _DECLINE in here)
+    first = _first(_DECLINE, acts)
     others = sum(s < first and not here <= _ANSWERING for s, here in acts.items())
     return first - others
 
@@ -200,13 +200,13 @@ _ANSWERING = frozenset({Act.COMPLY, Act.WILLING, Act.ALTERNATIVE})
 
 def _is_list_first(view: View, acts: ActsBySentence) -> bool:
     """Return whether a list of three items or more is over before anything is declined."""
-    declined = min(sentence for sentence, here in acts.items() if _DECLINE in here)
-    return len(_LIST_ITEM.findall("\n" + view.raw[: view.starts[declined]])) >= 3
+    before = view.raw[: view.starts[_first(_DECLINE, acts)]]
+    return len(_LIST_ITEM.findall("\n" + before)) >= 3
 
 
 def _is_fiction_first(acts: ActsBySentence) -> bool:
     """Return whether it is said that a thing does not exist before anything is declined."""
-    fiction = min(sentence for sentence, here in acts.items() if _FICTION in here)
+    fiction = _first(_FICTION, acts)
     return all(sentence > fiction for sentence, here in acts.items() if _DECLINE in here)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Iterable
 from itertools import accumulate
 
 from pytest_refusal.classifier.reading import lower_in_place
@@ -153,7 +154,7 @@ class View:
         """Return where spans of others begin, and how far those reach that have begun there."""
         raw, text = self.raw, self.text
         spans = _fences(raw) if "```" in raw else []
-        if _has_quotes(raw):
+        if has_any(raw, _MARKS_OF_QUOTES):
             spans += [match.span() for match in _QUOTED.finditer(raw)]
         if "'" in text:
             spans += _single_quoted(text)
@@ -211,9 +212,10 @@ def _sentences(text: str) -> list[tuple[int, int]]:
     return found
 
 
-def _has_quotes(text: str) -> bool:
-    for mark in _MARKS_OF_QUOTES:  # noqa: SIM110 (a loop takes half the time of a generator here)
-        if mark in text:
+def has_any(text: str, words: Iterable[str]) -> bool:
+    """Return whether one of `words` stands in `text`."""
+    for word in words:  # noqa: SIM110 (a loop takes half the time of a generator here)
+        if word in text:
             return True
     return False
 
