@@ -227,9 +227,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
         given = [read_openings(options.xstest_script)] if options.xstest_script else []
         others = [*LISTS, *given]
         judged = judge(options.labels, others)
+        held_out = HeldOut(options.labels, options.cases, judged) if options.cases else None
+    except KeyError as error:
+        parser.error(f"--cases needs rows with the column {error}")
     except (RefusalError, OSError, ValueError, SyntaxError) as error:
         parser.error(str(error))
-    held_out = HeldOut(options.labels, options.cases, judged) if options.cases else None
     tables = [agreement_table(judged, held_out), peers_table(judged, others, held_out)]
     parts = [*map(markdown, tables), "\n".join(remarks(judged, others))]
     sys.stdout.write("\n\n".join(parts) + "\n")

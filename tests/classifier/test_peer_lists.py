@@ -32,16 +32,17 @@ NAMES = (
 )
 
 
-@pytest.fixture(scope="module", autouse=True)
-def on_the_path():
+@pytest.fixture(scope="module")
+def modules():
+    # On the path no longer than it takes: coverage.py beside them has the name of a package.
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(BENCHMARKS)
-        yield
+        return [importlib.import_module(name) for name in ("peer_lists", "agreement_tables")]
 
 
 @pytest.fixture(scope="module")
-def lists(on_the_path):
-    return importlib.import_module("peer_lists")
+def lists(modules):
+    return modules[0]
 
 
 @pytest.fixture(params=NAMES)
@@ -187,6 +188,7 @@ def test_what_cannot_be_read_is_said(tmp_path):
     assert "no tuple of openings" in run(tables, labels, "--xstest-script", script, code=2)
     assert "there is no such folder" in run(tables, labels, "--cases", tmp_path / "x", code=2)
     assert "absent.jsonl" in run(tables, tmp_path / "absent.jsonl", code=2)
+    assert "'label_origin'" in run(tables, labels, "--cases", ROOT / "tests", code=2)
 
 
 def write_labels(path: Path) -> Path:
@@ -249,10 +251,10 @@ def page() -> str:
 
 
 @pytest.fixture(scope="module")
-def tables(lists, page):
+def tables(modules, page):
     if not LABELS.is_dir():
         pytest.skip(f"the labelled responses are not at {LABELS}")  # they are not ours to ship
-    module = importlib.import_module("agreement_tables")
+    lists, module = modules
     files = re.findall(r"LABELS/([\w.-]+\.jsonl)", page.partition("agreement_tables.py")[2])
     judged = module.judge([LABELS / name for name in dict.fromkeys(files)], lists.LISTS)
     return {
