@@ -8,13 +8,11 @@ from functools import partial
 from typing import NamedTuple
 
 from pytest_refusal.classifier.language import ShownLanguages
-from pytest_refusal.classifier.literals import LiteralIndex, Placed
+from pytest_refusal.classifier.literals import Literal, LiteralIndex, Placed
 from pytest_refusal.classifier.ruleset import Act, Matcher, Rule, RuleSet
 from pytest_refusal.classifier.view import View, has_any
 
-# What people write has few cues of one rule within so many characters; no more are looked at.
-_STRETCH, _MOST = 256, 6
-# Nor is a text searched more often than this for all rules together: what people write, six
+# A text is searched no more often than this for all rules together: what people write, six
 # times for ten that are allowed, at most.
 _MOST_AT_ALL, _CHARACTERS_A_SEARCH = 40, 96
 # A member of an enum takes long to look up.
@@ -59,6 +57,9 @@ class ActFinder:
     def __init__(self, rulesets: Iterable[RuleSet]) -> None:
         self._rulesets = tuple(rulesets)
         self._index = LiteralIndex(self._rulesets)
+        # Compiled when they are first needed, because most runs need few of them; those for
+        # texts in plain ASCII are others.
+        self._matchers: tuple[dict[Literal, Matcher], dict[Literal, Matcher]] = {}, {}
         # By the first character: few of them can begin a given text.
         self._openings: dict[str, list[tuple[int, Rule]]] = {}
         for language, ruleset in enumerate(self._rulesets):
@@ -72,11 +73,8 @@ class ActFinder:
         Acts that only weigh beside others are not sought where nothing tells of declining.
         """
         shown = ShownLanguages(view, self._rulesets)
-        by_stage: tuple[list[Placed], list[Placed], list[Placed]] = [], [], []
-        for placed in self._index.places_in(view, shown):
-            by_stage[placed[0].stage].append(placed)
-        telling, weaker, beside = by_stage
-        search = _Search(view)
+        telling, weaker, beside = self._index.places_in(view, shown)
+        search = _Search(view, self._matchers[view.is_ascii])
         found = _own(search.find(telling), view)
         if weaker:
             # Where something is declined, weaker acts would be left out again.
@@ -108,80 +106,71 @@ def _find_opening(rule: Rule, view: View, found: list[Found]) -> None:
 class _Search:
     """The search for phrases and patterns in one text."""
 
-    def __init__(self, view: View) -> None:
+    def __init__(self, view: View, matchers: dict[Literal, Matcher]) -> None:
         self._view = view
-        self._is_ascii = view.text.isascii()
+        self._matchers = matchers
         self._left = _MOST_AT_ALL + len(view.text) // _CHARACTERS_A_SEARCH
-        # How often each stretch of the text was searched for a rule.
-        self._counts: dict[tuple[Rule, int], int] = {}
 
     def find(self, placed: Iterable[Placed], settled: frozenset[int] = frozenset()) -> list[Found]:
         """Find what literals tell of, but for the patterns of sentences that are `settled`."""
         found: list[Found] = []
         sentences = self._view.starts
         for literal, starts in placed:
-            rule = literal.rule
             if literal.is_phrase:
-                length, name, act = len(literal.text), rule.name, rule.act
+                rule, length = literal.rule, len(literal.text)
                 for start in starts:
                     sentence = bisect_right(sentences, start) - 1
-                    found.append(_new_found((start, start + length, name, act, sentence)))
+                    found.append(_new_found((start, start + length, rule.name, rule.act, sentence)))
             elif self._left > 0:
-                self._find_patterns(rule, literal.text, starts, settled, found)
+                self._find_patterns(literal, starts, settled, found)
         return found
 
     def _find_patterns(
-        self,
-        rule: Rule,
-        cue: str,
-        starts: list[int],
-        settled: frozenset[int],
-        found: list[Found],
+        self, cue: Literal, starts: list[int], settled: frozenset[int], found: list[Found]
     ) -> None:
-        """Find patterns of the rule around the places of a cue."""
-        view, counts, needs = self._view, self._counts, rule.needs
+        """Find patterns of a rule around the places of one of its cues."""
+        view, rule = self._view, cue.rule
+        text, needs = view.text, rule.needs
         tried = -1
         for start in starts:
             sentence = bisect_right(view.starts, start) - 1
             if sentence in settled:
                 continue
-            stretch = rule, start // _STRETCH
-            counts[stretch] = count = counts.get(stretch, 0) + 1
-            if count > _MOST:
-                continue
             low, high = view.sentences[sentence]
-            low = max(low, start - rule.before)
-            high = min(high, start + rule.after)
+            first, last = start - rule.before, start + rule.after
+            is_begun = low < first
+            if is_begun:
+                low = first
+            if high > last:  # noqa: PLR1730 (this takes a quarter of a call of min)
+                high = last
             if low <= tried:
                 continue
             tried = low
-            if needs and not has_any(view.text[low:high], needs):
-                continue
             self._left -= 1
-            span = _match(rule.matcher(cue, is_ascii=self._is_ascii), view, low, high)
-            if span:
-                found.append(_new_found((*span, rule.name, rule.act, sentence)))
+            if needs and not has_any(text[low:high], needs):
+                continue
+            matcher = self._matchers.get(cue) or self._compiled(cue)
+            if matcher.opening and not is_begun:
+                opened = low
+                while opened < high and not text[opened].isalnum():
+                    opened += 1
+                match = matcher.opening.match(text, opened, high)
+                if match:
+                    found.append(_new_found((*match.span(), rule.name, rule.act, sentence)))
+                    continue
+            if matcher.inside:
+                # With a lead, what is sought begins one character into the match, and the text
+                # one character into `padded`.
+                lead = matcher.lead
+                match = matcher.inside.search(view.padded if lead else text, low, high + lead)
+                if match:
+                    begin, end = match.span()
+                    found.append(_new_found((begin, end - lead, rule.name, rule.act, sentence)))
 
-
-def _match(matcher: Matcher, view: View, low: int, high: int) -> tuple[int, int] | None:
-    text = view.text
-    while high > low and text[high - 1].isspace():
-        high -= 1
-    if matcher.opening:
-        start = low
-        while start < high and not text[start].isalnum():
-            start += 1
-        match = matcher.opening.match(text, start, high)
-        if match:
-            return match.span()
-    if matcher.inside:
-        # With a lead, what is sought begins one character into the match, and the text one
-        # character into `padded`.
-        lead = matcher.lead
-        match = matcher.inside.search(view.padded if lead else text, low, high + lead)
-        if match:
-            return match.start(), match.end() - lead
-    return None
+    def _compiled(self, cue: Literal) -> Matcher:
+        matcher = cue.rule.matcher(cue.text, is_ascii=self._view.is_ascii)
+        self._matchers[cue] = matcher
+        return matcher
 
 
 def _is_word(text: str, start: int, end: int) -> bool:

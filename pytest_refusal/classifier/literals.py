@@ -7,7 +7,7 @@ are found by their first characters.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
@@ -71,6 +71,9 @@ class Literal:
 
 #: A literal, and where it stands in a text.
 Placed = tuple[Literal, list[int]]
+#: Literals as they are sought, and where they stand.
+Places = dict[str, list[int]]
+PlacedByStage = tuple[list[Placed], list[Placed], list[Placed]]
 
 
 class LiteralIndex:
@@ -87,70 +90,61 @@ class LiteralIndex:
         self._spaced = _Words(x for x in spaced if not x.text[0].isascii())
         self._others = _Characters(others)
 
-    def places_in(self, view: View, shown: ShownLanguages) -> list[Placed]:
+    def places_in(self, view: View, shown: ShownLanguages) -> PlacedByStage:
         """Return where literals stand, of the languages that are shown."""
         text, words = view.text, " " + view.words
         most = min(_FEWEST_AT_ALL + len(text) // _CHARACTERS_A_LITERAL, _MOST_AT_ALL)
-        places = self._ascii.places_in(words, shown, most)
-        if not view.is_ascii:
-            places += self._spaced.places_in(words, shown, most - len(places))
-            places += self._others.places_in(text, shown, most - len(places))
-        for literal, starts in places:
-            if literal.has_marks:
-                starts[:] = [start for start in starts if text.startswith(literal.text, start)]
-            if len(starts) > _FIRST + _LAST:
-                del starts[_FIRST:-_LAST]
-        return places
-
-
-class _Found:
-    """The literals that stand where one is found: it, and those with which it begins."""
-
-    def __init__(self, texts: Mapping[str, Sequence[Literal]], *, spaced: bool) -> None:
-        self._literals = {
-            text: [
-                literal
-                for end in range(1, len(text) + 1)
-                if not (spaced and _goes_on(text, end))
-                for literal in texts.get(text[:end], ())
-            ]
-            for text in texts
-        }
-
-    def places(
-        self, found: Iterable[tuple[int, str]], shown: ShownLanguages, most: int
-    ) -> list[Placed]:
-        """Return where literals stand, up to where `most` different ones were found."""
-        places: dict[Literal, list[int]] = {}
-        for start, text in found:
-            if len(places) > most:
-                break
-            for literal in self._literals[text]:
-                if literal in places:
-                    places[literal].append(start)
-                elif shown[literal.language]:
-                    places[literal] = [start]
-        return list(places.items())
+        by_stage: PlacedByStage = [], [], []
+        for index, searched in (
+            ((self._ascii, words),)
+            if view.is_ascii
+            else ((self._ascii, words), (self._spaced, words), (self._others, text))
+        ):
+            places = index.places_in(searched, most)
+            most -= len(places)
+            for here, starts in places.items():
+                if len(starts) > _FIRST + _LAST:
+                    del starts[_FIRST:-_LAST]
+                for literal in index.literals[here]:
+                    if shown[literal.language]:
+                        by_stage[literal.stage].append(
+                            (literal, _with_marks(literal.text, text, starts))
+                            if literal.has_marks
+                            else (literal, starts)
+                        )
+        return by_stage
 
 
 class _Words:
     """One expression for many literals that are whole words."""
 
     def __init__(self, literals: Iterable[Literal]) -> None:
-        texts = _by_text(literals, lambda text: _SPACES.sub(" ", words_of(text)))
+        self.literals = _by_text(literals, lambda text: _SPACES.sub(" ", words_of(text)))
+        self._beginnings = {
+            text: [x for x in _beginnings(text, self.literals) if not _goes_on(text, len(x))]
+            for text in self.literals
+        }
         # Emphasis, too, became a space: "do **not** write".
-        any_of = _any_of(texts).replace(re.escape(" "), " +")
+        any_of = _any_of(self.literals).replace(re.escape(" "), " +")
         # A set of characters comes first, because the search skips to one of them at once.
         self._pattern = re.compile(f"[ '](?=({any_of})(?![\\w'-]))")
-        self._found = _Found(texts, spaced=True)
 
-    def places_in(self, words: str, shown: ShownLanguages, most: int) -> list[Placed]:
-        return self._found.places(self._matches(words), shown, most)
-
-    def _matches(self, words: str) -> Iterator[tuple[int, str]]:
+    def places_in(self, words: str, most: int) -> Places:
+        """Return where literals stand, up to where `most` different ones were found."""
+        places: Places = {}
+        beginnings = self._beginnings
         for match in self._pattern.finditer(words):
-            text = match[1]
-            yield match.start(), _SPACES.sub(" ", text) if "  " in text else text
+            if len(places) > most:
+                break
+            text, start = match[1], match.start()
+            if "  " in text:
+                text = _SPACES.sub(" ", text)
+            for here in beginnings[text]:
+                if here in places:
+                    places[here].append(start)
+                else:
+                    places[here] = [start]
+        return places
 
 
 class _Characters:
@@ -160,26 +154,38 @@ class _Characters:
     """
 
     def __init__(self, literals: Iterable[Literal]) -> None:
-        texts = _by_text(literals, str)
+        self.literals = _by_text(literals, str)
+        self._beginnings = {text: _beginnings(text, self.literals) for text in self.literals}
         self._by_first: dict[str, list[str]] = {}
-        for text in texts:
+        for text in self.literals:
             self._by_first.setdefault(text[0], []).append(text)
         self._first = re.compile(f"[{re.escape(''.join(sorted(self._by_first)))}]")
         self._patterns: dict[str, re.Pattern[str]] = {}
-        self._found = _Found(texts, spaced=False)
 
-    def places_in(self, text: str, shown: ShownLanguages, most: int) -> list[Placed]:
-        return self._found.places(self._matches(text), shown, most)
-
-    def _matches(self, text: str) -> Iterator[tuple[int, str]]:
+    def places_in(self, text: str, most: int) -> Places:
+        """Return where literals stand, up to where `most` different ones were found."""
+        places: Places = {}
         patterns = self._patterns
         for first in self._first.finditer(text):
+            if len(places) > most:
+                break
             start, character = first.start(), first[0]
             if character not in patterns:
                 patterns[character] = re.compile(_any_of(self._by_first[character]))
             match = patterns[character].match(text, start)
             if match:
-                yield start, match[0]
+                for here in self._beginnings[match[0]]:
+                    places.setdefault(here, []).append(start)
+        return places
+
+
+def _with_marks(literal: str, text: str, starts: list[int]) -> list[int]:
+    return [start for start in starts if text.startswith(literal, start)]
+
+
+def _beginnings(text: str, literals: Mapping[str, object]) -> list[str]:
+    """Return the literals with which `text` begins, itself the last."""
+    return [text[:end] for end in range(1, len(text) + 1) if text[:end] in literals]
 
 
 def _by_text(

@@ -29,7 +29,7 @@ _PLAIN = re.compile(r"[\w'-]+")
 _INNERMOST = re.compile(r"\(\?:([^()]+)\)")
 # From so many alternatives on, they are told apart by their first letters.
 _MANY = 6
-_SHORTHAND = re.compile(r" ~(\d) | \?|\{(\w+)\}|(?<!\\)\((?!\?)| ")
+_SHORTHAND = re.compile(r" ~(\d) | \?|\{(\w+)\}|(?<!\\)\((?!\?)|(?<!\\)\$| ")
 
 
 class Act(StrEnum):
@@ -88,22 +88,15 @@ class Rule:
         self.after = _integer(table, "after", _REACH)
         self.spaced = spaced
         self._sources = tuple(_spell_out(p, words) for p in _strings(table, "patterns"))
-        self._compiled: tuple[dict[str, Matcher], dict[str, Matcher]] = {}, {}
 
     def matcher(self, cue: str, *, is_ascii: bool) -> Matcher:
-        """Return the patterns that can match a sentence for its `cue`.
+        """Compile the patterns that can match a sentence for its `cue`.
 
-        They are compiled when they are first needed: most runs need few of them.
         is_ascii: whether the text is in plain ASCII, for which they are quicker.
         """
-        compiled = self._compiled[is_ascii]
-        matcher = compiled.get(cue)
-        if matcher is None:
-            likely = tuple(s for s in self._sources if self.spaced and _mentions(s, cue))
-            flags = re.ASCII if is_ascii else re.NOFLAG
-            matcher = _matcher(likely or self._sources, spaced=self.spaced, flags=flags)
-            compiled[cue] = matcher
-        return matcher
+        likely = tuple(s for s in self._sources if self.spaced and _mentions(s, cue))
+        flags = re.ASCII if is_ascii else re.NOFLAG
+        return _matcher(likely or self._sources, spaced=self.spaced, flags=flags)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -201,7 +194,7 @@ def _spell_out(pattern: str, words: Mapping[str, str]) -> str:
             return rf"\s+(?:{_WORD}\s+){{0,{match[1]}}}"
         if match[2]:
             return match[0] if match[2].isdigit() else f"(?:{words[match[2]]})"
-        return {" ?": r"\s*", "(": "(?:", " ": r"\s+"}[match[0]]
+        return {" ?": r"\s*", "(": "(?:", " ": r"\s+", "$": r"(?=\s*$)"}[match[0]]
 
     return _SHORTHAND.sub(spelled, pattern)
 
