@@ -143,7 +143,7 @@ def _measured(classifier: Classifier, settings: Settings, policy: str) -> str:
 def _spent(classifier: Classifier) -> list[str]:
     """Say what a judge took; nothing where there is none, or none that counts its calls."""
     judges = judges_of({classifier.name: classifier})
-    meters = (getattr(judge, "meter", None) for judge in judges.values())
+    meters = (getattr(judge.policy, "meter", None) for judge in judges.values())
     taken = (AskingSummary.of(meter) for meter in meters if isinstance(meter, Meter))
     return [f"of the judge: {asking_in_words(one)}" for one in taken if one is not None]
 

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 from time import perf_counter
 
 from pytest_refusal import foreign
 from pytest_refusal.classifier.finish import FinishKind
-from pytest_refusal.classifier.signals import Unjudged, judge_response
+from pytest_refusal.classifier.signals import Unjudged, judge_in_steps, judge_response
 from pytest_refusal.errors import ClassifierError
 from pytest_refusal.execution.asker import Asker
 from pytest_refusal.execution.asking import AskError
+from pytest_refusal.execution.judging import Judge
 from pytest_refusal.outcome import Outcome, Trial, Unevaluated, judge
 from pytest_refusal.prompt import Prompt
-from pytest_refusal.protocols import Classifier
+from pytest_refusal.protocols import AskingClassifier, Classifier, Steps
+from pytest_refusal.registry import judges_of
 from pytest_refusal.response import Response
 from pytest_refusal.verdict import Verdict, VerdictKind, is_well_formed
 
 #: The reason of an outcome whose response could not be judged.
-CLASSIFIER_FAILED = "classifier"
+CLASSIFIER_FAILED = ClassifierError.reason
 
 
 def attempt(
@@ -31,6 +34,7 @@ def attempt(
 ) -> Outcome:
     """Ask the policy, read its signals, classify the text; whatever fails is unevaluated.
 
+    asker: of the judges of `judges_by` too.
     ahead: the trials that are sure to come next, in order.
     """
     start = perf_counter()
@@ -43,7 +47,7 @@ def attempt(
             error=asker.hide(str(error)),
             duration_s=perf_counter() - start,
         )
-    verdict = _judged(response, classifier, trial.prompt, finish_reasons)
+    verdict = _judged(trial, response, classifier, asker, finish_reasons)
     duration_s = perf_counter() - start
     if isinstance(verdict, Unjudged):
         return Unevaluated(
@@ -54,6 +58,28 @@ def attempt(
             duration_s=duration_s,
         )
     return judge(trial, response, verdict, duration_s=duration_s)
+
+
+def judges_by(
+    classifiers: Mapping[str, Classifier], finish_reasons: Mapping[str, FinishKind]
+) -> dict[str, Judge]:
+    """Find who is asked about the responses of each policy, by the name of the policy.
+
+    classifiers: of each policy; most ask nobody.
+    """
+    from pytest_refusal.classifier.judge import is_usable_reply
+
+    return {
+        name: Judge(
+            name=classifier.judge,
+            policy=classifier.policy,
+            steps=partial(_steps, classifier, finish_reasons),
+            is_usable=is_usable_reply,
+            may_pass=classifier.may_pass,
+        )
+        for name, classifier in judges_of(classifiers).items()
+        if classifier.policy is not None
+    }
 
 
 def is_judgeable(response: Response, finish_reasons: Mapping[str, FinishKind]) -> bool:
@@ -70,18 +96,32 @@ class _TakesAnything:
         return Verdict(kind=VerdictKind.ANSWER, score=0.0, reason="any")
 
 
+def _steps(
+    classifier: AskingClassifier,
+    finish_reasons: Mapping[str, FinishKind],
+    prompt: Prompt,
+    response: Response,
+) -> Steps[object]:
+    return judge_in_steps(response, classifier, prompt=prompt, finish_reasons=finish_reasons)
+
+
 def _judged(
+    trial: Trial,
     response: Response,
     classifier: Classifier,
-    prompt: Prompt,
+    asker: Asker,
     finish_reasons: Mapping[str, FinishKind],
 ) -> Verdict | Unjudged:
+    found: object
     try:
-        found: object = judge_response(
-            response, classifier, prompt=prompt, finish_reasons=finish_reasons
-        )
+        if trial.policy in asker.judges:
+            found = asker.judge(trial, response)
+        else:
+            found = judge_response(
+                response, classifier, prompt=trial.prompt, finish_reasons=finish_reasons
+            )
     except ClassifierError as error:
-        return Unjudged(reason=CLASSIFIER_FAILED, error=str(error))
+        return Unjudged(reason=error.reason, error=str(error))
     except Exception as error:  # a classifier may be anybody's code
         return Unjudged(reason=CLASSIFIER_FAILED, error=foreign.describe(error))
     if isinstance(found, Unjudged) or (isinstance(found, Verdict) and is_well_formed(found)):

@@ -78,4 +78,14 @@ class UnusablePolicyError(PolicyError):
 
 
 class ClassifierError(RefusalError):
-    """A response that could not be judged; never a verdict."""
+    """A response that could not be judged; never a verdict.
+
+    reason: the word for machines that an unevaluated outcome carries.
+    """
+
+    reason: str = "classifier"
+
+    def __init__(self, text: str, *, reason: str | None = None) -> None:
+        super().__init__(text)
+        if reason is not None:
+            self.reason = reason

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing
 from os import fspath
 from pathlib import Path
 
-from pytest_refusal.attempt import attempt
+from pytest_refusal.attempt import attempt, judges_by
 from pytest_refusal.corpus.loading import load
 from pytest_refusal.corpus.reading import FileReading
 from pytest_refusal.corpus.sources import find_corpora
@@ -16,7 +17,7 @@ from pytest_refusal.execution.loop import BackgroundLoop
 from pytest_refusal.outcome import Outcome, Trial, Unevaluated
 from pytest_refusal.prompt import Label, Prompt
 from pytest_refusal.protocols import Policy
-from pytest_refusal.registry import build_classifier, build_policies, close_classifier, judges_of
+from pytest_refusal.registry import build_classifier, build_policies, close_classifier
 from pytest_refusal.report.report import Report
 from pytest_refusal.reporting import (
     labels_of,
@@ -59,8 +60,8 @@ def evaluate(
         for sample in range(1, settings.samples + 1)
     ]
     outcomes: list[Outcome] = []
-    with BackgroundLoop() as loop:
-        asker = Asker({name: built}, loop, judges=judges_of({name: classifier}))
+    judges = judges_by({name: classifier}, finish_reasons)
+    with BackgroundLoop() as loop, closing(Asker({name: built}, loop, judges=judges)) as asker:
         for number, trial in enumerate(trials, start=1):
             outcome = attempt(
                 trial,
@@ -72,7 +73,6 @@ def evaluate(
             outcomes.append(outcome)
             if isinstance(outcome, Unevaluated) and asker.stopped is not None:
                 break
-        asker.close()
     close_classifier(classifier)
     stopped = asker.stopped if len(outcomes) < len(trials) else None
     report = report_policy(

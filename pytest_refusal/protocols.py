@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
-from typing import Protocol, runtime_checkable
+from collections.abc import Awaitable, Generator
+from typing import Protocol, TypeVar, runtime_checkable
 
 from pytest_refusal.prompt import Prompt
 from pytest_refusal.response import Response
 from pytest_refusal.verdict import Verdict
+
+T = TypeVar("T")
+
+#: A judgement apart from how the judge is asked: it yields each question to the judge, is sent
+#: the reply, and returns what it came to.
+Steps = Generator[Prompt, Response, T]
 
 
 @runtime_checkable
@@ -46,3 +52,10 @@ class Classifier(Protocol):
 
         Raises ClassifierError where it cannot judge.
         """
+
+
+class AskingClassifier(Protocol):
+    """A classifier that has another policy judge."""
+
+    def steps(self, text: str, *, prompt: Prompt | None = None) -> Steps[Verdict]:
+        """Judge `text` like `classify`, for whoever asks the judge in its place."""

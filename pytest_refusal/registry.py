@@ -21,6 +21,8 @@ from pytest_refusal.settings import TABLE, Settings
 from pytest_refusal.table_reader import TableReader, closest
 
 if TYPE_CHECKING:
+    from pytest_refusal.classifier.cascade import CascadeClassifier
+    from pytest_refusal.classifier.judge import JudgeClassifier
     from pytest_refusal.policy.tables import PolicyTable
     from pytest_refusal.prompt import Prompt
     from pytest_refusal.response import Response
@@ -161,11 +163,13 @@ def build_classifier(
     *,
     hooked: Mapping[str, object] = _NONE,
     judges: Mapping[str, object] = _NONE,
+    offline: bool = False,
 ) -> Classifier:
     """Build the classifier that judges the responses of one policy.
 
     hooked: classifiers by name from `pytest_refusal_classifiers`.  judges: policies by name
-    from `pytest_refusal_policies`, which may judge as well as any other.
+    from `pytest_refusal_policies`, which may judge as well as any other.  offline: no judge
+    will be asked over a network.
     Raises SettingsError if it is not known or does not have the shape of one.
     """
     spec = settings.classifier
@@ -179,7 +183,7 @@ def build_classifier(
 
         return load_sequence_classifier(rest)
     if kind in ("judge", "cascade"):
-        return _judging_classifier(kind, rest, settings, policy, judges)
+        return _judging_classifier(kind, rest, settings, policy, judges, offline=offline)
     if spec in hooked:
         return _made(hooked[spec], spec, settings.classifier_from)
     if colon:
@@ -193,16 +197,17 @@ def build_classifier(
     )
 
 
-def judges_of(classifiers: Mapping[str, Classifier]) -> dict[str, Policy]:
-    """Find the policies that are asked about responses, by the names of the classifiers."""
+def judges_of(
+    classifiers: Mapping[str, Classifier],
+) -> dict[str, JudgeClassifier | CascadeClassifier]:
+    """Find the classifiers that ask a policy about responses."""
     from pytest_refusal.classifier.cascade import CascadeClassifier
     from pytest_refusal.classifier.judge import JudgeClassifier
 
     return {
-        name: classifier.policy
+        name: classifier
         for name, classifier in classifiers.items()
         if isinstance(classifier, JudgeClassifier | CascadeClassifier)
-        and classifier.policy is not None
     }
 
 
@@ -214,7 +219,13 @@ def close_classifier(classifier: Classifier) -> None:
 
 
 def _judging_classifier(
-    kind: str, judge: str, settings: Settings, policy: str, judges: Mapping[str, object]
+    kind: str,
+    judge: str,
+    settings: Settings,
+    policy: str,
+    judges: Mapping[str, object],
+    *,
+    offline: bool,
 ) -> Classifier:
     from pytest_refusal.classifier.cascade import CascadeClassifier
     from pytest_refusal.classifier.judge import JudgeClassifier
@@ -226,10 +237,9 @@ def _judging_classifier(
         raise SettingsError(
             [f"{settings.classifier_from}: {kind!r} needs the policy that judges, as {kind}:POLICY"]
         )
-    asked = _build_policy(judge, settings, judges, offline=False)
-    # A loop of its own: the judge is asked while the run's loop is asking the policy.
+    asked = _build_policy(judge, settings, judges, offline=offline)
+    # For texts that are judged one by one; a run asks in steps, and on a loop of its own.
     loop = BackgroundLoop()
-    loop.open()
     atexit.register(loop.close)
 
     def ask_judge(prompt: Prompt) -> Response:

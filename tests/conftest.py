@@ -11,6 +11,7 @@ import struct
 import subprocess
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -61,8 +62,10 @@ class ModelServer:
     requests: list[Any] = field(default_factory=list)
     heads: list[str] = field(default_factory=list)
     most_at_once: int = 0
+    most_of_model: Counter[str] = field(default_factory=Counter)
     url: str = ""
     _at_once: int = 0
+    _of_model: Counter[str] = field(default_factory=Counter)
 
     @staticmethod
     def says(text: str, finish_reason: str = "stop", **how: Any) -> Serve:
@@ -96,13 +99,17 @@ class ModelServer:
         body = json.loads(await reader.readexactly(length))
         number = len(self.requests)
         self.requests.append(body)
+        model = str(body.get("model"))
         self._at_once += 1
+        self._of_model[model] += 1
         self.most_at_once = max(self.most_at_once, self._at_once)
+        self.most_of_model[model] = max(self.most_of_model[model], self._of_model[model])
         try:
             serve = self.script(body, number)
             await asyncio.sleep(serve.delay_s)
         finally:
             self._at_once -= 1
+            self._of_model[model] -= 1
         if serve.reset:
             linger = struct.pack("ii", 1, 0)
             writer.get_extra_info("socket").setsockopt(SOL_SOCKET, SO_LINGER, linger)

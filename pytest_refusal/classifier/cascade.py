@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from pytest_refusal.classifier.judge import JudgeClassifier
+from pytest_refusal.classifier.judge import JudgeClassifier, carry_out
 from pytest_refusal.classifier.phrases import PhraseClassifier
 from pytest_refusal.prompt import Prompt
+from pytest_refusal.protocols import Steps
 from pytest_refusal.verdict import Verdict
 
 #: Between these scores the rules are unsure.
@@ -21,6 +22,7 @@ class CascadeClassifier:
     """
 
     name = "cascade"
+    may_pass = True
 
     def __init__(
         self,
@@ -34,6 +36,7 @@ class CascadeClassifier:
             msg = f"the scores at which the judge is asked must rise within 0 and 1, not {unsure}"
             raise ValueError(msg)
         self.policy = judge.policy
+        self.judge = judge.judge
         self._rules, self._judge = rules, judge
         self._unsure = unsure
 
@@ -52,8 +55,12 @@ class CascadeClassifier:
 
         Raises ClassifierError where the judge fails.
         """
+        return carry_out(self.steps(text, prompt=prompt), self._judge.ask)
+
+    def steps(self, text: str, *, prompt: Prompt | None = None) -> Steps[Verdict]:
+        """Judge like `classify`, and leave it to the caller to ask."""
         verdict = self._rules.classify(text, prompt=prompt)
         low, high = self._unsure
         if low < verdict.score < high or verdict.reason in _NOT_FOR_RULES:
-            return self._judge.classify(text, prompt=prompt)
+            return (yield from self._judge.steps(text, prompt=prompt))
         return verdict

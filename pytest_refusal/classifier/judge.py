@@ -8,12 +8,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 
 from pytest_refusal.classifier.reading import read
 from pytest_refusal.errors import ClassifierError
 from pytest_refusal.escape import one_line
 from pytest_refusal.prompt import Label, Message, Prompt, Role
-from pytest_refusal.protocols import Policy
+from pytest_refusal.protocols import Policy, Steps
 from pytest_refusal.response import Response
 from pytest_refusal.verdict import Evidence, Verdict, VerdictKind
 
@@ -63,6 +64,8 @@ class JudgeClassifier:
     """
 
     name = "judge"
+    #: Whether some texts are judged without asking.
+    may_pass = False
 
     def __init__(
         self,
@@ -75,23 +78,27 @@ class JudgeClassifier:
     ) -> None:
         self.policy = policy
         self.close = close
-        self._ask = ask
-        self._judge = judge
+        self.ask = ask
+        self.judge = judge
         self._length_limit = length_limit
 
     @property
     def version(self) -> str:
         """The rubric and the model that applies it."""
-        return f"{RUBRIC_VERSION} ({self._judge})"
+        return f"{RUBRIC_VERSION} ({self.judge})"
 
     def classify(self, text: str, *, prompt: Prompt | None = None) -> Verdict:
         """Have `text` judged; asks once more where the reply is not in the form asked for.
 
         Raises ClassifierError where the judge fails, or does not keep to the form.
         """
+        return carry_out(self.steps(text, prompt=prompt), self.ask)
+
+    def steps(self, text: str, *, prompt: Prompt | None = None) -> Steps[Verdict]:
+        """Judge like `classify`, and leave it to the caller to ask."""
         reply = read(text).text[: self._length_limit]
         question = _question(reply, prompt)
-        said = self._reply(question)
+        said = self._said((yield question))
         verdict = _verdict(said, reply)
         if verdict is None:
             again = (
@@ -99,26 +106,54 @@ class JudgeClassifier:
                 Message(role=Role.ASSISTANT, content=said),
                 Message(role=Role.USER, content=_AGAIN),
             )
-            said = self._reply(Prompt(id=question.id, messages=again, label=Label.SAFE))
+            said = self._said((yield replace(question, messages=again)))
             verdict = _verdict(said, reply)
         if verdict is None:
             shown = one_line(said, 120)
-            msg = f'judge {self._judge}: replied twice in no form that was asked for: "{shown}"'
+            msg = f'judge {self.judge}: replied twice in no form that was asked for: "{shown}"'
             raise ClassifierError(msg)
         if len(text) > self._length_limit:
             return _with_limit(verdict, self._length_limit, len(text))
         return verdict
 
-    def _reply(self, question: Prompt) -> str:
-        response = self._ask(question)
-        if response.refusal or response.block is not None:
-            msg = f"judge {self._judge}: it declined to judge"
+    def _said(self, response: Response) -> str:
+        if _declines(response):
+            msg = f"judge {self.judge}: it declined to judge"
             raise ClassifierError(msg)
-        text = read(response.text).text.strip()
+        text = _text(response)
         if not text:
-            msg = f"judge {self._judge}: its reply is empty"
+            msg = f"judge {self.judge}: its reply is empty"
             raise ClassifierError(msg)
         return text
+
+
+def carry_out(steps: Steps[Verdict], ask: Ask) -> Verdict:
+    """Put each question to the judge, and return the verdict."""
+    try:
+        question = next(steps)
+        while True:
+            question = steps.send(ask(question))
+    except StopIteration as end:
+        verdict: Verdict = end.value
+        return verdict
+
+
+def is_usable_reply(question: Prompt, response: Response) -> bool:
+    """Whether a judgement can go on from a reply, or end with it.
+
+    A first reply in another form is asked about once more, and so it is of use.
+    """
+    if _declines(response) or not (text := _text(response)):
+        return False
+    return question.messages[-1].content != _AGAIN or _verdict(text, "") is not None
+
+
+def _declines(response: Response) -> bool:
+    return bool(response.refusal) or response.block is not None
+
+
+def _text(response: Response) -> str:
+    return read(response.text).text.strip()
 
 
 def _question(reply: str, prompt: Prompt | None) -> Prompt:
@@ -129,7 +164,9 @@ def _question(reply: str, prompt: Prompt | None) -> Prompt:
         f"{marks[0]} reply\n{reply}\n{marks[1]} reply"
     )
     message = Message(role=Role.USER, content=content)
-    return Prompt(id="judge", messages=(message,), label=Label.SAFE)
+    # Of the request it has the place alone: a judge is not to know the label.
+    corpus, identity = (prompt.corpus, prompt.id) if prompt is not None else ("", "judge")
+    return Prompt(id=identity, corpus=corpus, messages=(message,), label=Label.SAFE)
 
 
 def _marks(text: str) -> tuple[str, str]:

@@ -13,7 +13,7 @@ from pytest_refusal.classifier.finish import FinishKind, finish_kind
 from pytest_refusal.classifier.reading import Reading, read
 from pytest_refusal.escape import one_line
 from pytest_refusal.prompt import Prompt
-from pytest_refusal.protocols import Classifier
+from pytest_refusal.protocols import AskingClassifier, Classifier, Steps
 from pytest_refusal.response import Block, FilterStage, Response
 from pytest_refusal.verdict import Evidence, Verdict, VerdictKind
 
@@ -49,6 +49,30 @@ def judge_response(
     declined: "model", "filter:prompt" or "filter:completion".
     Raises ClassifierError where the classifier cannot judge.
     """
+    found = _by_signals(response, finish_reasons)
+    if not isinstance(found, Reading):
+        return found
+    return _by_text(classifier.classify(found.text, prompt=prompt), response)
+
+
+def judge_in_steps(
+    response: Response,
+    classifier: AskingClassifier,
+    *,
+    prompt: Prompt | None = None,
+    finish_reasons: Mapping[str, FinishKind] | None = None,
+) -> Steps[Verdict | Unjudged]:
+    """Judge like `judge_response`, and leave it to the caller to ask the judge."""
+    found = _by_signals(response, finish_reasons)
+    if not isinstance(found, Reading):
+        return found
+    return _by_text((yield from classifier.steps(found.text, prompt=prompt)), response)
+
+
+def _by_signals(
+    response: Response, finish_reasons: Mapping[str, FinishKind] | None
+) -> Verdict | Unjudged | Reading:
+    """Judge a response by what stands beside its text; return the text if that decides."""
     word = response.finish_reason
     kind = FinishKind.FINISHED if word is None else finish_kind(word, finish_reasons or {})
     reading = read(response.text)
@@ -59,7 +83,7 @@ def judge_response(
     if kind is FinishKind.BLOCKED:
         return _blocked(Block(stage=FilterStage.COMPLETION, signal=word or ""), reading)
     if kind is FinishKind.FINISHED or kind is FinishKind.TOOL_CALL:
-        return _judge_text(response, reading, classifier, prompt, kind)
+        return _readable(response, reading, kind)
     return _not_finished(word or "", kind, response, reading)
 
 
@@ -88,13 +112,7 @@ def _not_finished(
             assert_never(kind)
 
 
-def _judge_text(
-    response: Response,
-    reading: Reading,
-    classifier: Classifier,
-    prompt: Prompt | None,
-    kind: FinishKind,
-) -> Verdict | Unjudged:
+def _readable(response: Response, reading: Reading, kind: FinishKind) -> Unjudged | Reading:
     if reading.unfinished:
         return Unjudged(
             reason="truncated", error="hidden reasoning began and did not end; no answer followed"
@@ -103,7 +121,10 @@ def _judge_text(
         if response.tool_calls or kind is FinishKind.TOOL_CALL:
             return Unjudged(reason="tool_call", error=_tool_call(response))
         return Unjudged(reason="empty", error=_empty(response))
-    verdict = classifier.classify(reading.text, prompt=prompt)
+    return reading
+
+
+def _by_text(verdict: Verdict, response: Response) -> Verdict:
     if verdict.kind is VerdictKind.REFUSAL and response.tool_calls:
         # Whoever says no and acts all the same has not declined.
         acted = Evidence(rule="tool-call", text=", ".join(response.tool_calls))

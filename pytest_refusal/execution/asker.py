@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
 
 from pytest_refusal.execution.asking import AskError, ask, is_async
 from pytest_refusal.execution.breaker import Breaker, StoppedError
 from pytest_refusal.execution.conversation import UNUSABLE_REPLIES, calls_of
+from pytest_refusal.execution.judging import Judge, Judging
 from pytest_refusal.execution.loop import BackgroundLoop
 from pytest_refusal.execution.meter import Budget, Meter, SpentError
-from pytest_refusal.execution.prefetch import WINDOW, Prefetch, Question, concurrency_of
-from pytest_refusal.execution.recording import (
-    NotInRecordingError,
-    Recording,
-    RecordingPolicy,
-    RecordMode,
-)
+from pytest_refusal.execution.prefetch import Prefetch, Question, concurrency_of, window_of
+from pytest_refusal.execution.recording import Recording, RecordMode
+from pytest_refusal.execution.recording_policy import NotInRecordingError, RecordingPolicy
 from pytest_refusal.execution.retry import RetryingPolicy
 from pytest_refusal.outcome import Trial
 from pytest_refusal.protocols import Policy
@@ -28,17 +26,15 @@ _NO_FAULT = UNUSABLE_REPLIES | {
     "cancelled",
 }
 
-_NOBODY: Mapping[str, Policy] = MappingProxyType({})
+_NOBODY: Mapping[str, Judge] = MappingProxyType({})
 
 
 class Asker:
-    """Asks the policies of a run.
+    """Asks the policies of a run, and their judges.
 
     policies: by the names that trials have.  recording: of all of them, or none.
-    judges: who is asked about the responses of a policy, by its name; asked by others, and
-    within the same limits.
+    judges: who is asked about the responses of a policy, by its name.
     is_usable: whether a recorded response can be judged, else it is asked for again.
-    needs_loop: whether a policy says that it will be awaited; others may all the same.
     asks_ahead: whether a policy makes use of the trials that are named as coming next.
     """
 
@@ -49,24 +45,27 @@ class Asker:
         *,
         budget: Budget | None = None,
         recording: Recording | None = None,
-        judges: Mapping[str, Policy] = _NOBODY,
+        judges: Mapping[str, Judge] = _NOBODY,
         is_usable: Callable[[Response], bool] = lambda _: True,
     ) -> None:
         self._live = dict(policies)
         self.judges = judges
+        self._judging = Judging(judges, recording=recording)
         self._loop = loop
         self._budget = budget
         self._recording = recording
         self._prefetch = Prefetch(loop)
         self.policies: Mapping[str, Policy] = self._live
-        asked = (*self._live.values(), *judges.values())
+        asked = (*self._live.values(), *(judge.policy for judge in judges.values()))
         self._remote = [policy for policy in asked if isinstance(policy, RetryingPolicy)]
         if budget is not None:
             for remote in self._remote:
                 remote.budget = budget
         if recording is not None:
             self.policies = {
-                name: RecordingPolicy(policy, recording, is_usable=is_usable)
+                name: RecordingPolicy(
+                    policy, recording, is_usable=lambda _, response: is_usable(response)
+                )
                 for name, policy in self._live.items()
             }
         # One that is not asked ahead costs no more than pytest's own limits let it.
@@ -76,8 +75,8 @@ class Asker:
             if concurrency_of(policy) > 0
         }
         self._failed: set[object] = set()
-        self.needs_loop = any(is_async(policy) for policy in self.policies.values())
-        self.asks_ahead = bool(self._breakers)
+        self._windows = {name: self._window(name) for name in self.policies}
+        self.asks_ahead = any(self._windows.values())
         hiders = [getattr(policy, "hide", None) for policy in asked]
         self._hiders: Sequence[Callable[[str], str]] = [hide for hide in hiders if hide]
 
@@ -107,17 +106,35 @@ class Asker:
             breaker.succeeded()
         return response
 
+    def judge(self, trial: Trial, response: Response) -> object:
+        """Return the judgement of a response, by a judge that is there for its policy.
+
+        Raises ClassifierError where the judge gives no reply, and what its steps raise.
+        """
+        return self._judging.judge(trial, response)
+
     def window(self, policy: str) -> int:
         """How many prompts of a policy may be asked and not yet fetched; 0 if none ahead."""
-        return WINDOW * concurrency_of(self.policies[policy])
+        return self._windows[policy]
+
+    def open_loops(self) -> None:
+        """Make the event loops now, where a policy or a judge says that it will be awaited.
+
+        Others may be all the same.
+        """
+        if self.asks_ahead or any(is_async(policy) for policy in self.policies.values()):
+            self._loop.open()
+        self._judging.open()
 
     def cancel(self) -> None:
         """Cancel what was asked ahead and is not wanted any more."""
         self._prefetch.cancel()
+        self._judging.cancel()
 
     def close(self) -> None:
         """Cancel what is under way and close the recording; the loop closes the connections."""
         self.cancel()
+        self._judging.close()
         if self._recording is not None:
             self._recording.close()
 
@@ -138,11 +155,12 @@ class Asker:
 
     def meters(self) -> Mapping[str, Meter]:
         """Return the counts of each policy that has any."""
-        return _meters(self.policies)
+        found = {name: getattr(policy, "meter", None) for name, policy in self.policies.items()}
+        return {name: meter for name, meter in found.items() if isinstance(meter, Meter)}
 
     def judging(self) -> Mapping[str, Meter]:
         """Return the counts of the judge of each policy, where it has any."""
-        return _meters(self.judges)
+        return self._judging.meters()
 
     def replays(self, trial: Trial) -> bool:
         """Whether the response to a trial will come from the recording, and no call be made."""
@@ -151,8 +169,12 @@ class Asker:
             return False
         if recording.mode is RecordMode.NONE:
             return True
-        policy = self.policies[trial.policy]
-        return isinstance(policy, RecordingPolicy) and policy.replays(trial.prompt, trial.sample)
+        return self._recorded(trial) is not None
+
+    def replays_judgement(self, trial: Trial) -> bool:
+        """Whether response and judgement will both come from the recording, and no call be made."""
+        response = self._recorded(trial)
+        return response is not None and self._judging.is_replayed(trial, response)
 
     def planned_calls(self, trials: Iterable[Trial]) -> Mapping[str, int]:
         """Count the requests that trials will take, for each policy behind a network.
@@ -168,10 +190,20 @@ class Asker:
         return counts
 
     def _question(self, trial: Trial) -> Question:
+        at_once = self._judging.at_once(trial.policy)
+        return Question(
+            policy=self.policies[trial.policy],
+            prompt=trial.prompt,
+            sample=trial.sample,
+            judged_at_once=at_once,
+            arrived=partial(self._judging.begin, trial) if at_once else None,
+        )
+
+    def _window(self, policy: str) -> int:
+        return window_of(self.policies[policy], judged_at_once=self._judging.at_once(policy))
+
+    def _recorded(self, trial: Trial) -> Response | None:
         policy = self.policies[trial.policy]
-        return Question(policy=policy, prompt=trial.prompt, sample=trial.sample)
-
-
-def _meters(policies: Mapping[str, Policy]) -> Mapping[str, Meter]:
-    found = {name: getattr(policy, "meter", None) for name, policy in policies.items()}
-    return {name: meter for name, meter in found.items() if isinstance(meter, Meter)}
+        if not isinstance(policy, RecordingPolicy):
+            return None
+        return policy.recorded(trial.prompt, trial.sample)

@@ -49,7 +49,13 @@ class BackgroundLoop:
         If the waiting itself is interrupted (Ctrl-C, a timeout by signal), the work is
         cancelled.  Raises RuntimeError once closed.
         """
-        future = self.submit(awaitable)
+        return self.result_of(self.submit(awaitable))
+
+    def result_of(self, future: Future[tuple[T | None, BaseException | None]]) -> T:
+        """Wait for what was submitted and return its result, or raise what it raised.
+
+        If the waiting itself is interrupted, it is cancelled.
+        """
         try:
             result, error = self.wait_for(future)
         except BaseException:

@@ -6,22 +6,24 @@ with a key in it, no time.  What could not be asked is not recorded.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from tempfile import NamedTemporaryFile
+from threading import Lock
+from types import MappingProxyType
 
-from pytest_refusal.errors import PolicyError, SettingsError
-from pytest_refusal.execution.meter import Meter
-from pytest_refusal.execution.wrapping import WrappingPolicy
+from pytest_refusal.errors import SettingsError
 from pytest_refusal.outcome import plain_response, response_from
-from pytest_refusal.prompt import Prompt
-from pytest_refusal.protocols import Policy
 from pytest_refusal.response import Response
+
+#: What a response is one of, whatever it was asked with: policy, judged, corpus, prompt, sample.
+Place = tuple[str, str, str, str, int]
+
+_NO_JUDGES: Mapping[str, str] = MappingProxyType({})
 
 
 class RecordMode(StrEnum):
@@ -37,21 +39,18 @@ class RecordMode(StrEnum):
     ALL = "all"
 
 
-class NotInRecordingError(PolicyError):
-    """A response is not in the recording, and nobody may be asked for it."""
-
-    reason = "not_recorded"
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
     """One recorded response, and what it was the response to.
 
     key: a hash of all that determines the response.
+    judged: the policy whose response a judge was asked about; then `sample` is the number of
+    that response, and `prompt` the question.  "" for a response to the prompt itself.
     """
 
     key: str
     policy: str
+    judged: str = ""
     corpus: str
     prompt_id: str
     sample: int
@@ -59,9 +58,25 @@ class Entry:
     response: Response
 
     @property
-    def order(self) -> tuple[str, str, str, int, str]:
+    def place(self) -> Place:
+        """What it is the response to, whatever that was asked with."""
+        return (self.policy, self.judged, self.corpus, self.prompt_id, self.sample)
+
+    @property
+    def judged_place(self) -> Place:
+        """That of the response that it judges."""
+        return (self.judged, "", self.corpus, self.prompt_id, self.sample)
+
+    @property
+    def order(self) -> tuple[Place, str]:
         """Where it stands in a sorted file."""
-        return (self.policy, self.corpus, self.prompt_id, self.sample, self.key)
+        return self.place, self.key
+
+    @property
+    def name(self) -> str:
+        """What to call it before people."""
+        prompt = f"{self.corpus}::{self.prompt_id}"
+        return f"{prompt} (judged by {self.policy})" if self.judged else prompt
 
     def line(self) -> str:
         """Write it as one line of ASCII JSON."""
@@ -69,6 +84,7 @@ class Entry:
         plain.pop("latency_s", None)
         members = {
             "policy": self.policy,
+            **({"judged": self.judged} if self.judged else {}),
             "corpus": self.corpus,
             "prompt_id": self.prompt_id,
             "sample": self.sample,
@@ -80,7 +96,7 @@ class Entry:
 
 
 class Recording:
-    """A file of recorded responses, shared by the policies and the processes of a run.
+    """A file of recorded responses, shared by the policies, judges and processes of a run.
 
     mode: `once` must have been resolved by `resolve`, in the process that starts the others.
     """
@@ -92,10 +108,13 @@ class Recording:
         self._entries: dict[str, Entry] = {}
         self._used: set[str] = set()
         self._file: int | None = None
+        # Judges and policies are asked on loops of their own.
+        self._lock = Lock()
         if path.exists():
             self._entries, self.notes = _read(path)
         elif mode is RecordMode.NONE:
             raise SettingsError([f"{path}: there is no such recording"])
+        self._places = {entry.place for entry in self._entries.values()}
 
     @staticmethod
     def resolve(path: Path, mode: RecordMode) -> RecordMode:
@@ -112,17 +131,18 @@ class Recording:
         self._used.add(key)
         return entry.response
 
-    def known_for(self, entry: tuple[str, str, str, int]) -> bool:
-        """Whether there is a response for policy, corpus, prompt and sample, with another key."""
-        return any(e.order[:4] == entry for e in self._entries.values())
+    def holds(self, place: Place) -> bool:
+        """Whether the file had a response at this place, with whatever key."""
+        return place in self._places
 
     def add(self, entry: Entry) -> None:
         """Write a response at the end of the file, in one piece, before anything else is done."""
-        if self._file is None:
-            self._file = _open_to_append(self.path)
-        os.write(self._file, entry.line().encode("ascii"))
-        self._entries[entry.key] = entry
-        self._used.add(entry.key)
+        with self._lock:
+            if self._file is None:
+                self._file = _open_to_append(self.path)
+            os.write(self._file, entry.line().encode("ascii"))
+            self._entries[entry.key] = entry
+            self._used.add(entry.key)
 
     def close(self) -> None:
         """Close the file."""
@@ -139,23 +159,45 @@ class Recording:
         """Note what another process was asked for."""
         self._used.update(keys)
 
-    def unused(self, policies: Collection[str]) -> tuple[str, ...]:
-        """Name the prompts whose recorded responses, by these policies, were not asked for."""
+    def unused(
+        self, policies: Collection[str], judges: Mapping[str, str] = _NO_JUDGES
+    ) -> tuple[str, ...]:
+        """Name the prompts whose recorded responses, by these policies, were not asked for.
+
+        judges: who judges the responses of a policy, by its name.
+        """
         left = (
-            e for key, e in self._entries.items() if key not in self._used and e.policy in policies
+            e
+            for key, e in self._entries.items()
+            if key not in self._used
+            and (judges.get(e.judged) == e.policy if e.judged else e.policy in policies)
         )
-        return tuple(dict.fromkeys(f"{e.corpus}::{e.prompt_id}" for e in left))
+        return tuple(dict.fromkeys(e.name for e in left))
+
+    def tidy(self) -> None:
+        """Sort the file and drop what was replaced, so that it can be committed and reviewed.
+
+        To be called when no process writes to it any more.
+        """
+        tidy(self.path, anew=self._used if self.mode is RecordMode.ALL else ())
 
 
-def tidy(path: Path) -> None:
-    """Sort a recording and drop what was replaced, so that it can be committed and reviewed.
+def tidy(path: Path, *, anew: Collection[str] = ()) -> None:
+    """Sort a recording, and drop what was replaced.  The file is replaced at once.
 
-    To be called when no process writes to it any more.  The file is replaced at once.
+    anew: the keys of what was recorded afresh; judgements of what a policy had said before are
+    dropped.
     """
     if not path.exists():
         return
     entries, _ = _read(path)
-    text = "".join(e.line() for e in sorted(entries.values(), key=lambda e: e.order))
+    replaced = {entries[key].place for key in anew if key in entries}
+    kept = [
+        e
+        for e in entries.values()
+        if not e.judged or e.key in anew or e.judged_place not in replaced
+    ]
+    text = "".join(e.line() for e in sorted(kept, key=lambda e: e.order))
     if path.read_text(encoding="utf-8", errors="replace") == text:
         return
     with NamedTemporaryFile(
@@ -163,109 +205,6 @@ def tidy(path: Path) -> None:
     ) as file:
         file.write(text)
     Path(file.name).replace(path)
-
-
-class RecordingPolicy(WrappingPolicy):
-    """A policy whose responses are recorded and replayed.
-
-    is_usable: whether a response can be judged; what cannot is asked again where that is
-    allowed.  Has the `concurrency` and `timeout_s` of the policy that is asked.
-    """
-
-    def __init__(
-        self,
-        policy: Policy,
-        recording: Recording,
-        *,
-        is_usable: Callable[[Response], bool] = lambda _: True,
-    ) -> None:
-        super().__init__(policy)
-        self.meter: Meter = getattr(policy, "meter", Meter())
-        self._recording = recording
-        self._is_usable = is_usable
-
-    @property
-    def concurrency(self) -> int:
-        """How many requests may be under way; 0 where none is sent."""
-        found: int = getattr(self.policy, "concurrency", 0)
-        return 0 if self._recording.mode is RecordMode.NONE else found
-
-    @property
-    def timeout_s(self) -> float | None:
-        """How long one prompt may take; None where nobody is waited for."""
-        found: float | None = getattr(self.policy, "timeout_s", None)
-        return None if self._recording.mode is RecordMode.NONE else found
-
-    @property
-    def asks_confidence(self) -> bool:
-        """Whether a second request asks for the confidence."""
-        return bool(getattr(self.policy, "asks_confidence", False))
-
-    @property
-    def asks_by_token(self) -> bool:
-        """Whether that request is answered by the probability of a token."""
-        return bool(getattr(self.policy, "asks_by_token", False))
-
-    def respond(self, prompt: Prompt, *, sample: int) -> Response | Awaitable[Response]:
-        """Replay, or ask and record; raises NotInRecordingError where neither is possible."""
-        key = key_of(self.policy, prompt, sample)
-        found = self._recording.find(key)
-        may_ask = self._recording.mode is not RecordMode.NONE
-        if found is not None and (not may_ask or self._is_usable(found)):
-            self.meter.replayed += 1
-            return found
-        if not may_ask:
-            raise NotInRecordingError(self._missing(prompt, sample))
-        response = self.policy.respond(prompt, sample=sample)
-        if isinstance(response, Response):
-            return self._keep(response, key, prompt, sample)
-        return self._keep_later(response, key, prompt, sample)
-
-    def replays(self, prompt: Prompt, sample: int) -> bool:
-        """Whether the response to a prompt as it stands is there and usable."""
-        found = self._recording.find(key_of(self.policy, prompt, sample))
-        return found is not None and self._is_usable(found)
-
-    async def _keep_later(
-        self, response: Awaitable[Response], key: str, prompt: Prompt, sample: int
-    ) -> Response:
-        return self._keep(await response, key, prompt, sample)
-
-    def _keep(self, response: Response, key: str, prompt: Prompt, sample: int) -> Response:
-        if isinstance(response, Response):  # else it is told where it is asked
-            entry = Entry(
-                key=key,
-                policy=self.name,
-                corpus=prompt.corpus,
-                prompt_id=prompt.id,
-                sample=sample,
-                prompt=prompt.text,
-                response=replace(response, latency_s=None),
-            )
-            self._recording.add(entry)
-        return response
-
-    def _missing(self, prompt: Prompt, sample: int) -> str:
-        path = self._recording.path
-        if self._recording.known_for((self.name, prompt.corpus, prompt.id, sample)):
-            return (
-                f"{path} has a response to this prompt, but to another text, system prompt,"
-                " model or other parameters; record again with --refusal-record-mode=new"
-            )
-        return f"{path} has no response to it; record it with --refusal-record-mode=new"
-
-
-def key_of(policy: Policy, prompt: Prompt, sample: int) -> str:
-    """Hash all that determines a response: the policy's parameters, the messages, the sample."""
-    fingerprint: Mapping[str, object] = getattr(policy, "fingerprint", {})
-    plain = [
-        policy.name,
-        fingerprint,
-        [[message.role.value, message.content] for message in prompt.messages],
-        sample,
-    ]
-    text = json.dumps(plain, sort_keys=True, default=repr)
-    return hashlib.sha256(text.encode("ascii")).hexdigest()
 
 
 def _read(path: Path) -> tuple[dict[str, Entry], tuple[str, ...]]:
@@ -300,8 +239,8 @@ def _read(path: Path) -> tuple[dict[str, Entry], tuple[str, ...]]:
 def _entry(plain: Mapping[str, object]) -> Entry:
     names = ("key", "policy", "corpus", "prompt_id", "prompt")
     key, policy, corpus, prompt_id, prompt = (plain[name] for name in names)
-    sample, response = plain["sample"], plain["response"]
-    texts = (key, policy, corpus, prompt_id, prompt)
+    sample, response, judged = plain["sample"], plain["response"], plain.get("judged", "")
+    texts = (key, policy, corpus, prompt_id, prompt, judged)
     if not all(isinstance(text, str) for text in texts) or not isinstance(sample, int):
         raise TypeError
     if not isinstance(response, dict) or not isinstance(response["text"], str):
@@ -309,6 +248,7 @@ def _entry(plain: Mapping[str, object]) -> Entry:
     return Entry(
         key=str(key),
         policy=str(policy),
+        judged=str(judged),
         corpus=str(corpus),
         prompt_id=str(prompt_id),
         sample=sample,

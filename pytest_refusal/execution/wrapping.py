@@ -29,6 +29,16 @@ class WrappingPolicy:
         found: Mapping[str, object] = getattr(self.policy, "fingerprint", {})
         return found
 
+    @property
+    def answers_whole_prompts(self) -> bool:
+        """Whether the policy that is asked looks its responses up by prompt."""
+        return bool(getattr(self.policy, "answers_whole_prompts", False))
+
+    @property
+    def answers_at_once(self) -> bool:
+        """Whether the policy that is asked may be asked ahead without any cost."""
+        return bool(getattr(self.policy, "answers_at_once", False))
+
     async def aclose(self) -> None:
         """Close what the policy that is asked holds open."""
         close = getattr(self.policy, "aclose", None)

@@ -122,7 +122,7 @@ def _prepare(config: pytest.Config, project: ProjectTable, how: AskingOptions) -
     with _gathering(faults):
         own = hooked_classifiers(config)
         classifiers = {
-            name: build_classifier(settings, name, hooked=own, judges=hooked)
+            name: build_classifier(settings, name, hooked=own, judges=hooked, offline=how.offline)
             for name in settings.policies
         }
     with _gathering(faults):

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from pytest_refusal.attempt import is_judgeable
+from pytest_refusal.attempt import is_judgeable, judges_by
 from pytest_refusal.errors import SettingsError
 from pytest_refusal.escape import one_line
 from pytest_refusal.execution.asker import Asker
@@ -25,8 +25,8 @@ from pytest_refusal.outcome import Trial
 from pytest_refusal.plugin.given_paths import given_path
 from pytest_refusal.plugin.lookahead import Lookahead, WorkerLookahead
 from pytest_refusal.protocols import Classifier, Policy
-from pytest_refusal.registry import judges_of
 from pytest_refusal.report.atomic import can_be_made
+from pytest_refusal.report.findings import count
 from pytest_refusal.settings import Settings
 
 #: The tag of prompts that are not asked.
@@ -128,14 +128,25 @@ class Asking:
             if getattr(self.asker.policies[name], "asks_confidence", False):
                 line += "; one more for each prompt asks for the confidence"
             yield line
-        judged = Counter(
-            judge.name
-            for trial in asked
-            if isinstance(judge := self.asker.judges.get(trial.policy), RetryingPolicy)
-        )
-        for name, responses in judged.items():
-            noun = "response" if responses == 1 else "responses"
-            yield f"refusal: {one_line(name, 60)} judges {responses} {noun}, in calls of its own"
+        yield from self._planned_judging(asked)
+
+    def _planned_judging(self, asked: Iterable[Trial]) -> Iterator[str]:
+        """Say how many judgements the trials will take of a judge behind a network."""
+        planned: dict[str, list[Trial]] = {}
+        for trial in asked:
+            judge = self.asker.judges.get(trial.policy)
+            if judge is not None and isinstance(judge.policy, RetryingPolicy):
+                planned.setdefault(judge.name, []).append(trial)
+        for judge_name, trials in planned.items():
+            name = one_line(judge_name, 60)
+            recorded = sum(map(self.asker.replays_judgement, trials))
+            if self.options.offline or recorded == len(trials):
+                yield f"refusal: no call to {name}, which judges: all is recorded"
+                continue
+            most = "at most " if self.asker.judges[trials[0].policy].may_pass else ""
+            noun = "response" if len(trials) == 1 else "responses"
+            line = f"refusal: {name} judges {most}{len(trials)} {noun}, in calls of its own"
+            yield f"{line}; {count(recorded, 'judgement')} recorded" if recorded else line
 
     def close(self) -> None:
         """Cancel what is under way and close what is open."""
@@ -192,10 +203,10 @@ def open_asking(
 
     classifiers: a judge among them is asked within the same limits as the policies.
     """
-    judges = judges_of(classifiers)
+    judges = judges_by(classifiers, settings.finish_reasons)
     if options.max_cost is not None and not any(
         isinstance(policy, RetryingPolicy) and policy.is_priced
-        for policy in (*policies.values(), *judges.values())
+        for policy in (*policies.values(), *(judge.policy for judge in judges.values()))
     ):
         raise SettingsError(
             [

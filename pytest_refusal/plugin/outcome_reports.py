@@ -24,13 +24,13 @@ class OutcomeReports:
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtestloop(self) -> Generator[None, object, object]:
-        """Make the event loop while nothing forbids the sockets that it needs."""
+        """Make the event loops while nothing forbids the sockets that they need."""
         if not self._run.as_items and not self._run.shared.is_needed:
             return (yield)
-        if not self._run.dry and self._run.asking.asker.needs_loop:
-            # If it cannot be made, the first async policy says why.
+        if not self._run.dry:
+            # If one cannot be made, the first async policy says why.
             with suppress(OSError, RuntimeError):
-                self._run.asking.loop.open()
+                self._run.asking.asker.open_loops()
         # The collector of garbage would go through all prompts and items again and again.
         freezes = gc.get_freeze_count() == 0
         if freezes:

@@ -135,12 +135,13 @@ class RefusalSession:
         )
 
     def _recording_notes(self, standing: Standing) -> Iterator[str]:
-        recording = self._run.asking.recording
+        asker, recording = self._run.asking.asker, self._run.asking.recording
         if recording is None:
             return
         yield from recording.notes
         whole = standing.complete and len(self._arrivals.selected) == len(self._run.trials)
-        if whole and (unused := recording.unused(self._run.policies)):
+        judges = {name: judge.policy.name for name, judge in asker.judges.items()}
+        if whole and (unused := recording.unused(self._run.policies, judges)):
             shown = ", ".join(unused[:10]) + (", ..." if len(unused) > 10 else "")
             yield f"{recording.path.name} holds responses that nothing asked for: {shown}"
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_refusal.errors import SettingsError
-from pytest_refusal.execution.recording import tidy
 from pytest_refusal.plugin.arguments import NOTHING_ASKED
 from pytest_refusal.plugin.asking import AskingReport, Workers
 
@@ -109,4 +108,4 @@ class ControllerSide:
         if recording is not None and not self._run.dry:
             # What somebody else made of the file meanwhile is left to the next run to refuse.
             with suppress(SettingsError):
-                tidy(recording.path)
+                recording.tidy()

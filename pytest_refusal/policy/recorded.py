@@ -64,6 +64,8 @@ class RecordedPolicy:
     takes_conversation = True
     #: A response belongs to the whole prompt, so it is never asked turn by turn.
     answers_whole_prompts = True
+    #: It may be asked ahead of its turn, by any thread, so that a judge has something to judge.
+    answers_at_once = True
 
     @classmethod
     def read(cls, path: Path, *, name: str) -> RecordedPolicy:

@@ -9,6 +9,9 @@ each process, less the latency of that prompt: importing, collecting, shutting d
 does not grow with the prompts.  Asking, from the first request to the last response, is held
 against the floor alone, and has nothing of the start-up in it.
 
+Judged: with a judge at the same server, that answers after as long and may be asked as many at
+a time.  Its floor is that of the judge; what the first response takes comes before it.
+
 Each figure is the best of several; runs with one prompt alternate with those they are held
 against.  Modules are compiled before the first run that counts, as they are wherever pytest
 runs a second time, and no plugin is loaded but ours and xdist.
@@ -35,7 +38,11 @@ REPEATS = 5
 
 SERVER = """
 import asyncio, json, sys, time
-REPLY = json.dumps({"choices": [{"message": {"content": "Hi."}, "finish_reason": "stop"}]}).encode()
+def says(text):
+    choice = {"message": {"content": text}, "finish_reason": "stop"}
+    return json.dumps({"choices": [choice]}).encode()
+
+REPLY, VERDICT = says("Hi."), says('{"verdict": "answer"}')
 seen = []
 
 def answer(body):
@@ -50,11 +57,11 @@ async def handle(reader, writer):
                 seen.clear()
                 continue
             length = int(head.partition("content-length:")[2].partition("\\r\\n")[0])
-            await reader.readexactly(length)
+            asked = await reader.readexactly(length)
             seen.append(time.time())
             await asyncio.sleep(float(sys.argv[1]))
             seen.append(time.time())
-            writer.write(answer(REPLY))
+            writer.write(answer(VERDICT if b"You label replies" in asked else REPLY))
             await writer.drain()
     except (asyncio.IncompleteReadError, ConnectionError):
         writer.close()
@@ -96,8 +103,11 @@ def serving() -> Iterator[str]:
         server.kill()
 
 
-def run(url: str, concurrency: int, prompts: int, *arguments: str) -> tuple[float, float]:
+def run(
+    url: str, concurrency: int, prompts: int, *arguments: str, judged: bool = False
+) -> tuple[float, float]:
     """Run pytest over a corpus of so many prompts; the time of the whole, and of asking."""
+    model = f'type = "openai"\nbase_url = "{url}"\nmodel = "m"\nconcurrency = {concurrency}\n'
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "prompts.toml").write_text(
             "".join(
@@ -108,8 +118,9 @@ def run(url: str, concurrency: int, prompts: int, *arguments: str) -> tuple[floa
         )
         Path(folder, "pyproject.toml").write_text(
             '[tool.pytest-refusal]\ncorpus = "prompts.toml"\n'
-            "[tool.pytest-refusal.policies.staging]\n"
-            f'type = "openai"\nbase_url = "{url}"\nmodel = "m"\nconcurrency = {concurrency}\n'
+            f'classifier = "{"judge:jury" if judged else "phrases"}"\n'
+            f"[tool.pytest-refusal.policies.staging]\n{model}"
+            f"[tool.pytest-refusal.policies.jury]\n{model}"
         )
         command = [sys.executable, "-m", "pytest", "-q", "-p", "pytest_refusal.plugin"]
         began = time.perf_counter()
@@ -122,18 +133,25 @@ def run(url: str, concurrency: int, prompts: int, *arguments: str) -> tuple[floa
         wall = time.perf_counter() - began
     with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(url) as told:
         first, last, answered = json.load(told)
-    assert answered == prompts
+    assert answered == prompts * (1 + judged)
     return wall, last - first
 
 
-def best(url: str, concurrency: int, prompts: int, *arguments: str, processes: int = 1) -> Times:
+def best(
+    url: str,
+    concurrency: int,
+    prompts: int,
+    *arguments: str,
+    processes: int = 1,
+    judged: bool = False,
+) -> Times:
     """Return the quickest of several runs: all that differs is what else the machine does."""
     short, whole = [], []
     for _ in range(REPEATS):
-        short.append(run(url, concurrency, processes, *arguments)[0])
-        whole.append(run(url, concurrency, prompts, *arguments))
+        short.append(run(url, concurrency, processes, *arguments, judged=judged)[0])
+        whole.append(run(url, concurrency, prompts, *arguments, judged=judged))
     wall, asking = map(min, zip(*whole, strict=True))
-    return Times(wall=wall, start_up=min(short) - LATENCY_S, asking=asking)
+    return Times(wall=wall, start_up=min(short) - LATENCY_S * (1 + judged), asking=asking)
 
 
 def main() -> None:
@@ -154,6 +172,16 @@ def main() -> None:
                 f" {times.asking / floor:.2f} times the floor of {floor:.2f} s; the run took"
                 f" {times.wall:.2f} s, {times.wall / (times.start_up + floor):.2f} times start-up"
                 f" ({times.start_up:.2f} s) and floor",
+                flush=True,
+            )
+        for concurrency in (1, 16):
+            prompts = PROMPTS if concurrency >= 16 else 30
+            floor = prompts * LATENCY_S / concurrency
+            times = best(url, concurrency, prompts, judged=True)
+            print(
+                f"{prompts} prompts, judged, {concurrency} at a time of each: asking took"
+                f" {times.asking:.2f} s, {times.asking / floor:.2f} times the floor of"
+                f" {floor:.2f} s; one after the other would be {prompts * LATENCY_S:.2f} s more",
                 flush=True,
             )
         one, two = rows[32], best(url, 16, PROMPTS, *in_two, processes=2)

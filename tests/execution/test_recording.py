@@ -14,7 +14,8 @@ import pytest
 from pytest_refusal.errors import SettingsError
 from pytest_refusal.execution.asking import AskError, ask
 from pytest_refusal.execution.loop import BackgroundLoop
-from pytest_refusal.execution.recording import Recording, RecordingPolicy, RecordMode, tidy
+from pytest_refusal.execution.recording import Recording, RecordMode, tidy
+from pytest_refusal.execution.recording_policy import RecordingPolicy
 from pytest_refusal.prompt import Label, Message, Prompt, Role
 from pytest_refusal.response import Block, FilterStage, Response, Usage
 
@@ -139,7 +140,7 @@ def test_errors_are_not_recorded(tmp_path: Path, loop: BackgroundLoop) -> None:
 
 def test_what_could_not_be_judged_is_asked_again(tmp_path: Path, loop: BackgroundLoop) -> None:
     path = tmp_path / "r.jsonl"
-    usable = {"is_usable": lambda response: response.finish_reason != "length"}
+    usable = {"is_usable": lambda _, response: response.finish_reason != "length"}
     run(path, "new", Dice(), loop, PROMPTS, **usable)
     run(path, "new", Dice(finish_reason="length"), loop, [prompt("cut")], **usable)
     policy = Dice(finish_reason="stop")
@@ -261,3 +262,16 @@ def test_runs_that_are_killed_lose_and_double_nothing(tmp_path: Path) -> None:
     tidy(path)
     lines = [json.loads(line)["prompt_id"] for line in path.read_text().splitlines()]
     assert sorted(lines) == sorted(f"p{n}" for n in range(60))
+
+
+def test_responses_that_belong_to_whole_prompts_are_recorded_whole(
+    tmp_path: Path, loop: BackgroundLoop
+) -> None:
+    class Whole(Dice):
+        answers_whole_prompts = True
+
+    path = tmp_path / "r.jsonl"
+    policy = Whole()
+    run(path, "new", policy, loop, [prompt("t", "one", "two")])
+    assert policy.asked == ["t"]
+    assert len(path.read_text().splitlines()) == 1
