@@ -150,9 +150,11 @@ class Judging:
 
     async def _judge_on_loop(self, trial: Trial, response: Response) -> object:
         judge, policy = self.judges[trial.policy], self._asked[trial.policy]
+        steps = judge.steps(trial.prompt, response)
+        step = _go_on(steps)
+        if not isinstance(step, Prompt):
+            return step  # and waits for no place
         async with self._places[policy.name]:
-            steps = judge.steps(trial.prompt, response)
-            step = _go_on(steps)
             while isinstance(step, Prompt):
                 try:
                     reply = await ask_on_loop(policy, step, sample=self._sample(trial))

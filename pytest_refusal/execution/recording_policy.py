@@ -152,8 +152,8 @@ class RecordingJudge(RecordingPolicy):
     def _missing(self, prompt: Prompt, sample: int) -> str:
         if self.is_known(prompt, sample):
             return (
-                "has a judgement of this prompt, but of another response, by another model or"
-                " with other parameters; record again with --refusal-record-mode=new"
+                "has a judgement of this prompt, but of another response, or by another model,"
+                " rubric or parameters; record again with --refusal-record-mode=new"
             )
         return "has no judgement of it; record it with --refusal-record-mode=new"
 

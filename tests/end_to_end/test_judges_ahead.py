@@ -137,7 +137,7 @@ def outcomes(ran: Any, policy: str = "staging") -> list[Any]:
 
 
 def test_a_judge_is_asked_about_as_many_responses_at_a_time_as_it_may(court: Court) -> None:
-    court.delay_s = 0.05
+    court.delay_s = 0.15
     court.configure(prompts=100, asked=8, judged=16)
     ran = court.project.run("--refusal-policy=staging")
     assert (ran.exit_status, ran.policy("staging")["evaluated"]) == (0, 100)
@@ -211,6 +211,7 @@ def test_a_cascade_asks_ahead_where_the_rules_are_unsure(court: Court) -> None:
 
 def test_recorded_responses_are_judged_ahead(court: Court) -> None:
     said = [{"prompt_id": f"p-{n:03}", "response": f"Boil it {n}."} for n in range(40)]
+    court.delay_s = 0.05
     court.configure(judged=6)
     court.project.write_file("said.jsonl", "\n".join(map(json.dumps, said)).encode())
     ran = court.project.run("--refusal-policy=file")
@@ -282,7 +283,7 @@ def test_an_interrupt_ends_what_is_judged_ahead(court: Court) -> None:
     assert b"Traceback" not in out
 
 
-def test_a_test_of_ones_own_is_judged_too_and_reruns_are_judged_anew(court: Court) -> None:
+def test_a_test_of_ones_own_is_judged_too(court: Court) -> None:
     court.configure(prompts=3)
     court.project.write_file(
         "test_own.py",

@@ -104,16 +104,17 @@ def outcomes(ran: Any, policy: str = "staging") -> dict[str, Any]:
     }
 
 
-@XDIST
 @pytest.mark.parametrize(
-    ("classifier", "judged"), [("judge:jury", 4), ("cascade:jury", 1)], ids=["judge", "cascade"]
+    ("classifier", "judged", "workers"),
+    [("judge:jury", 4, ()), ("judge:jury", 4, ("-n", "2")), ("cascade:jury", 1, ())],
+    ids=["judge", "judge-xdist", "cascade"],
 )
 def test_judgements_are_replayed_without_server_and_keys(
     court: Court,
     monkeypatch: pytest.MonkeyPatch,
-    workers: tuple[str, ...],
     classifier: str,
     judged: int,
+    workers: tuple[str, ...],
 ) -> None:
     court.configure(classifier)
     first = court.run("once", *workers)
@@ -128,7 +129,7 @@ def test_judgements_are_replayed_without_server_and_keys(
     assert "refusal: no call to jury, which judges: all is recorded" in second.stdout
     took = second.policy("staging")["judging"]
     assert (took["calls"], took["replayed"]) == (0, judged)
-    assert court.run("once", *workers).exit_status == first.exit_status
+    assert court.run("once").exit_status == first.exit_status
     assert court.calls() == {}
     assert (court.project.path / "rec.jsonl").read_bytes() == before
     assert "nothing asked for" not in second.stdout
@@ -176,15 +177,12 @@ def test_offline_runs_open_no_socket(court: Court, monkeypatch: pytest.MonkeyPat
     assert "a socket" not in ran.stdout + ran.stderr
 
 
-@XDIST
-def test_a_judgement_that_is_not_there_is_no_verdict_and_no_call(
-    court: Court, workers: tuple[str, ...]
-) -> None:
+def test_a_judgement_that_is_not_there_is_no_verdict_and_no_call(court: Court) -> None:
     court.run("new")
     court.calls()
     kept = [x for x in court.lines() if not ("judged" in x and x["prompt_id"] == "good-1")]
     court.write_lines(kept)
-    ran = court.run("none", *workers)
+    ran = court.run("none")
     assert court.calls() == {}
     assert ran.policy("staging")["unevaluated_by_reason"] == {"not_recorded": 1}
     assert ran.policy("staging")["evaluated"] == 3
@@ -194,24 +192,21 @@ def test_a_judgement_that_is_not_there_is_no_verdict_and_no_call(
     )
 
 
-@XDIST
-def test_a_recording_without_judgements_gets_them_and_asks_no_policy(
-    court: Court, workers: tuple[str, ...]
-) -> None:
+def test_a_recording_without_judgements_gets_them_and_asks_no_policy(court: Court) -> None:
     court.configure("phrases")
     court.run("new")
     assert court.calls() == {"assistant": 4}
     assert not any("judged" in line for line in court.lines())
     court.configure()
-    ran = court.run("none", *workers)
+    ran = court.run("none")
     assert ran.policy("staging")["unevaluated_by_reason"] == {"not_recorded": 4}
-    ran = court.run("new", *workers)
+    ran = court.run("new")
     assert "refusal: jury judges 4 responses, in calls of its own\n" in ran.stdout
     assert court.calls() == {"judge": 4}
     court.write_lines(
         [x for x in court.lines() if (x["policy"], x["prompt_id"]) != ("jury", "bad-1")]
     )
-    ran = court.run("new", *workers)
+    ran = court.run("new")
     assert "judges 4 responses, in calls of its own; 3 judgements recorded\n" in ran.stdout
     assert court.calls() == {"judge": 1}
 
@@ -230,7 +225,7 @@ def test_another_model_judges_otherwise(court: Court) -> None:
     court.configure(judge="judge-2")
     ran = court.run("none")
     assert ran.policy("staging")["unevaluated_by_reason"] == {"not_recorded": 4}
-    assert "by another model or with other parameters" in ran.stdout
+    assert "or by another model, rubric or parameters" in ran.stdout
     court.run("new")
     assert court.calls() == {"judge-2": 4}
     assert len(court.lines()) == 12
@@ -279,7 +274,7 @@ def test_a_replayed_judgement_is_no_call(court: Court, workers: tuple[str, ...])
     assert ran.policy("staging")["evaluated"] == 4
     assert court.calls() == {"assistant": 2, "judge": 2}
     assert ran.policy("staging")["judging"]["replayed"] == 2
-    ran = court.run("new", "--refusal-max-calls=0", *workers)
+    ran = court.run("new", "--refusal-max-calls=0")
     assert ran.policy("staging")["evaluated"] == 4
 
 
@@ -295,7 +290,7 @@ def test_a_response_that_is_recorded_afresh_takes_its_judgement_with_it(
     assert [line["prompt"].count("salt it") for line in court.lines() if "judged" in line] == [
         1
     ] * 4
-    ran = court.run("none", *workers)
+    ran = court.run("none")
     assert ran.policy("staging")["evaluated"] == 4
     assert "nothing asked for" not in ran.stdout
 
