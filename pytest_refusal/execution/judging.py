@@ -76,7 +76,7 @@ class Judging:
 
         Called on any thread.
         """
-        with suppress(RuntimeError):  # the session has ended meanwhile
+        with suppress(Exception):  # what hinders it is told to whoever waits, if anybody does
             self._begun[_key(trial)] = response, self._start(trial, response)
 
     def judge(self, trial: Trial, response: Response) -> object:

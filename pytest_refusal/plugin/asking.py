@@ -139,9 +139,10 @@ class Asking:
                 planned.setdefault(judge.name, []).append(trial)
         for judge_name, trials in planned.items():
             name = one_line(judge_name, 60)
-            recorded = sum(map(self.asker.replays_judgement, trials))
-            if self.options.offline or recorded == len(trials):
-                yield f"refusal: no call to {name}, which judges: all is recorded"
+            offline = self.options.offline
+            recorded = 0 if offline else sum(map(self.asker.replays_judgement, trials))
+            if offline or recorded == len(trials):
+                yield f"refusal: no call to {name}, which judges: its replies are replayed"
                 continue
             most = "at most " if self.asker.judges[trials[0].policy].may_pass else ""
             noun = "response" if len(trials) == 1 else "responses"

@@ -6,10 +6,15 @@ import json
 import signal
 import subprocess
 import sys
+import threading
 import time
+import tomllib
 from typing import Any
 
 import pytest
+
+from pytest_refusal import evaluate
+from pytest_refusal.settings import read_settings
 
 XDIST = pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["one-process", "xdist"])
 
@@ -295,3 +300,18 @@ def test_a_test_of_ones_own_is_judged_too(court: Court) -> None:
     ran = court.project.run("--refusal-policy=staging", "test_own.py")
     assert (ran.exit_status, ran.counts) == (0, {"passed": 3})
     assert court.asked_of("judge") == 3
+
+
+def test_the_library_asks_its_judge_ahead_too(court: Court) -> None:
+    court.configure(prompts=12)
+    table = tomllib.loads((court.project.path / "pyproject.toml").read_text("utf-8"))
+    settings = read_settings(table["tool"]["pytest-refusal"], base=court.project.path)
+    before = set(threading.enumerate())
+    report = evaluate("staging", court.project.path / "many.toml", settings=settings)
+    [policy] = report.policies
+    assert (policy.evaluated, policy.count_verdicts("judge")) == (12, 12)
+    assert policy.judging is not None
+    assert policy.judging.calls == court.asked_of("judge") == 12
+    assert court.server.most_of_model["judge"] > 2
+    left = {thread.name for thread in set(threading.enumerate()) - before}
+    assert "pytest-refusal" not in left

@@ -126,7 +126,7 @@ def test_judgements_are_replayed_without_server_and_keys(
     monkeypatch.delenv("JURY_KEY")
     second = court.run("none", *workers)
     assert (second.exit_status, outcomes(second)) == (first.exit_status, outcomes(first))
-    assert "refusal: no call to jury, which judges: all is recorded" in second.stdout
+    assert "refusal: no call to jury, which judges: its replies are replayed" in second.stdout
     took = second.policy("staging")["judging"]
     assert (took["calls"], took["replayed"]) == (0, judged)
     assert court.run("once").exit_status == first.exit_status
