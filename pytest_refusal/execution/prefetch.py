@@ -58,7 +58,7 @@ class Prefetch:
     """Asks policies that have a `concurrency`, ahead of the item that waits.
 
     Only what is named as coming next is asked; never more than twice `concurrency` prompts
-    of a policy are asked and not yet fetched, or twice as many as may be judged at a time.
+    of a policy are asked and not yet answered, nor more than its window not yet fetched.
     """
 
     def __init__(self, loop: BackgroundLoop) -> None:
@@ -153,4 +153,6 @@ def window_of(policy: Policy, *, judged_at_once: int) -> int:
     # What only looks its responses up is asked ahead for the sake of its judge.
     if asked_at_once == 0 and not getattr(policy, "answers_at_once", False):
         return 0
-    return WINDOW * max(asked_at_once, judged_at_once)
+    # Where both take their time, the one works on what comes next while the other is at it.
+    fewer, more = sorted((asked_at_once, judged_at_once))
+    return WINDOW * more + fewer
