@@ -21,6 +21,8 @@ _FIRST, _LAST = 24, 8
 # half of the most where it is long.
 _FEWEST_AT_ALL, _CHARACTERS_A_LITERAL, _MOST_AT_ALL = 80, 64, 400
 _SPACES = re.compile(" +")
+# With what a word begins before which another is shortened.
+_ELIDED_BEFORE = "aeiouyhàâäéèêëìîïòôöùûüœ"
 
 
 # Acts that say nothing by themselves of whether something is declined.
@@ -59,6 +61,7 @@ class Literal:
 
     language: the number of its language among those that are sought.
     has_marks: whether there is more in it than words, where words stand apart.
+    is_elided: whether it may follow an apostrophe, as in "l'aide".
     """
 
     text: str
@@ -67,6 +70,7 @@ class Literal:
     stage: Stage
     is_phrase: bool
     has_marks: bool
+    is_elided: bool
 
 
 #: A literal, and where it stands in a text.
@@ -84,23 +88,26 @@ class LiteralIndex:
         others: list[Literal] = []
         for language, ruleset in enumerate(rulesets):
             for rule in ruleset.rules:
-                (spaced if ruleset.spaced else others).extend(_literals(rule, language))
+                literals = _literals(rule, language, elides=ruleset.elides)
+                (spaced if ruleset.spaced else others).extend(literals)
         # Apart, so that a text in plain ASCII is not held against the letters of other scripts.
         self._ascii = _Words(x for x in spaced if x.text[0].isascii())
         self._spaced = _Words(x for x in spaced if not x.text[0].isascii())
+        self._elided = _Words((x for x in spaced if x.is_elided), after="'")
         self._others = _Characters(others)
 
     def places_in(self, view: View, shown: ShownLanguages) -> PlacedByStage:
         """Return where literals stand, of the languages that are shown."""
-        text, words = view.text, " " + view.words
+        text, words = view.text, f" {view.words}".replace(" '", "  ")
+        searched: list[tuple[_Words | _Characters, str]] = [(self._ascii, words)]
+        if "'" in words:
+            searched.append((self._elided, words))
+        if not view.is_ascii:
+            searched += [(self._spaced, words), (self._others, text)]
         most = min(_FEWEST_AT_ALL + len(text) // _CHARACTERS_A_LITERAL, _MOST_AT_ALL)
         by_stage: PlacedByStage = [], [], []
-        for index, searched in (
-            ((self._ascii, words),)
-            if view.is_ascii
-            else ((self._ascii, words), (self._spaced, words), (self._others, text))
-        ):
-            places = index.places_in(searched, most)
+        for index, where in searched:
+            places = index.places_in(where, most)
             most -= len(places)
             for here, starts in places.items():
                 if len(starts) > _FIRST + _LAST:
@@ -116,9 +123,12 @@ class LiteralIndex:
 
 
 class _Words:
-    """One expression for many literals that are whole words."""
+    """One expression for many literals that are whole words.
 
-    def __init__(self, literals: Iterable[Literal]) -> None:
+    after: what stands before them.
+    """
+
+    def __init__(self, literals: Iterable[Literal], *, after: str = " ") -> None:
         self.literals = _by_text(literals, lambda text: _SPACES.sub(" ", words_of(text)))
         self._beginnings = {
             text: [x for x in _beginnings(text, self.literals) if not _goes_on(text, len(x))]
@@ -126,8 +136,8 @@ class _Words:
         }
         # Emphasis, too, became a space: "do **not** write".
         any_of = _any_of(self.literals).replace(re.escape(" "), " +")
-        # A set of characters comes first, because the search skips to one of them at once.
-        self._pattern = re.compile(f"[ '](?=({any_of})(?![\\w'-]))")
+        # One character comes first, because the search skips to it at once.
+        self._pattern = re.compile(f"{after}(?=({any_of})(?![\\w'-]))")
 
     def places_in(self, words: str, most: int) -> Places:
         """Return where literals stand, up to where `most` different ones were found."""
@@ -197,7 +207,7 @@ def _by_text(
     return texts
 
 
-def _literals(rule: Rule, language: int) -> list[Literal]:
+def _literals(rule: Rule, language: int, *, elides: bool) -> list[Literal]:
     return [
         Literal(
             text,
@@ -206,6 +216,7 @@ def _literals(rule: Rule, language: int) -> list[Literal]:
             _stage_of(rule.act, is_phrase=is_phrase),
             is_phrase,
             rule.spaced and words_of(text) != text,
+            elides and text[0] in _ELIDED_BEFORE,
         )
         for texts, is_phrase in ((rule.phrases, True), (rule.cues, False))
         for text in texts

@@ -141,6 +141,7 @@ class RuleSet:
     """The rules of one language.
 
     spaced: whether words stand apart; else literals are sought anywhere.
+    elides: whether a shortened word may stand before another, as in "l'aide".
     common: frequent words by which a text is told to be in this language.
     script: what tells it where the letters alone do; None for Latin and Cyrillic ones.
     """
@@ -148,6 +149,7 @@ class RuleSet:
     language: str
     name: str
     spaced: bool
+    elides: bool
     common: frozenset[str]
     script: re.Pattern[str] | None
     rules: tuple[Rule, ...]
@@ -166,6 +168,7 @@ def load_rules(language: str) -> RuleSet:
         language=table["language"],
         name=table["name"],
         spaced=spaced,
+        elides=table.get("elides", False),
         common=frozenset(table["common"]),
         script=re.compile(f"[{table['script']}]") if "script" in table else None,
         rules=tuple(Rule(rule, words, spaced=spaced) for rule in table["rule"]),

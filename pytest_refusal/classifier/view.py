@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from itertools import accumulate
 
 from pytest_refusal.classifier.reading import lower_in_place
+from pytest_refusal.classifier.sentences import sentences_of
 
 _APOSTROPHES = "\u2019\u2018\u02bc\uff07\u00b4\u2032"
 # Emphasis, headings and spaces that are none of the usual ones.
@@ -25,15 +26,6 @@ _ASCII_APART = _LATIN.translate(_APART).encode()
 _NO_WORD = re.compile(r"[^\w' -]")
 _LABEL = re.compile(
     r"[^\w<]*(?:(?:the )?(?:assistant|ai|bot|chatbot|model|answer|response|[a-z]{2,12}gpt)\s*:\W*)?"
-)
-# One class first, then what must follow: the search then skips all other characters at once.
-_BOUNDARY = re.compile(
-    r"[.!?\u2026\u3002\uff01\uff1f\u0964\u061f\n](?:"
-    r"(?<=[.!?\u2026])[.!?\u2026]*[\"'\u201d\u2019)\]*_]*(?=\s)"
-    r"|(?<=[\u3002\uff01\uff1f\u0964\u061f])[\"'\u201d\u2019\u300d\u300f\uff09*]*"
-    r"|(?<=\n)[ \t\r]*\n"
-    r"|(?<=\n)(?=[ \t]*(?:[-\u2022*+#]|\d{1,3}[.)])[ \t])"
-    r")"
 )
 _QUOTED = re.compile(
     '"[^"\n]{1,800}"|\u201c[^\u201c\u201d\n]{1,800}\u201d|\u00ab[^\u00ab\u00bb\n]{1,800}\u00bb'
@@ -126,7 +118,7 @@ class View:
         label = _LABEL.match(self.text)
         self.begin = label.end() if label else 0
         self.solid_length = len(text.strip())
-        self.sentences = _sentences(text)
+        self.sentences = sentences_of(text)
         self.starts = [start for start, _ in self.sentences]
         self.starts[0] = 0
         self._foreign: tuple[list[int], list[int]] | None = None
@@ -195,21 +187,6 @@ def words_of(folded: str) -> str:
     if folded.isascii():
         return folded.encode().translate(_ASCII_APART).decode()
     return _NO_WORD.sub(" ", folded)
-
-
-def _sentences(text: str) -> list[tuple[int, int]]:
-    found: list[tuple[int, int]] = []
-    start = 0
-    for match in _BOUNDARY.finditer(text):
-        end = match.end()
-        if end - start < 5 and not text[start:end].strip(" \n\t.)*-0123456789"):
-            continue  # the number of a list item
-        if not text[start:end].isspace():
-            found.append((start, end))
-        start = end
-    if text[start:].strip() or not found:
-        found.append((start, len(text)))
-    return found
 
 
 def has_any(text: str, words: Iterable[str]) -> bool:
