@@ -109,6 +109,7 @@ class _Search:
     def __init__(self, view: View, matchers: dict[Literal, Matcher]) -> None:
         self._view = view
         self._matchers = matchers
+        self._done: set[tuple[Rule, int]] = set()
         self._left = _MOST_AT_ALL + len(view.text) // _CHARACTERS_A_SEARCH
 
     def find(self, placed: Iterable[Placed], settled: frozenset[int] = frozenset()) -> list[Found]:
@@ -130,11 +131,11 @@ class _Search:
     ) -> None:
         """Find patterns of a rule around the places of one of its cues."""
         view, rule = self._view, cue.rule
-        text, needs = view.text, rule.needs
+        text, needs, done = view.text, rule.needs, self._done
         tried = -1
         for start in starts:
             sentence = bisect_right(view.starts, start) - 1
-            if sentence in settled:
+            if sentence in settled or (rule, sentence) in done:
                 continue
             low, high = view.sentences[sentence]
             first, last = start - rule.before, start + rule.after
@@ -157,6 +158,7 @@ class _Search:
                 match = matcher.opening.match(text, opened, high)
                 if match:
                     found.append(_new_found((*match.span(), rule.name, rule.act, sentence)))
+                    done.add((rule, sentence))
                     continue
             if matcher.inside:
                 # With a lead, what is sought begins one character into the match, and the text
@@ -166,6 +168,7 @@ class _Search:
                 if match:
                     begin, end = match.span()
                     found.append(_new_found((begin, end - lead, rule.name, rule.act, sentence)))
+                    done.add((rule, sentence))
 
     def _compiled(self, cue: Literal) -> Matcher:
         matcher = cue.rule.matcher(cue.text, is_ascii=self._view.is_ascii)
