@@ -242,7 +242,7 @@ def _any_of(texts: Iterable[str]) -> str:
         for character in text:
             node = node.setdefault(character, {})
         node[""] = {}
-    return _spelled(tree)
+    return _spelled(tree) if tree else "(?!)"
 
 
 _Tree = dict[str, "_Tree"]
