@@ -30,9 +30,9 @@ def sentences_of(text: str) -> list[tuple[int, int]]:
         if not text[start:end].isspace():
             found.append((start, end))
         start = end
-    if text[start:].strip() or not found:
+    if text[start:].strip():
         found.append((start, len(text)))
-    return found
+    return found or [(0, len(text))]
 
 
 def _ends(text: str) -> list[int]:
