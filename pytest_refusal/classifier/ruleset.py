@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
@@ -120,8 +120,8 @@ def _matcher(sources: tuple[str, ...], *, spaced: bool, flags: re.RegexFlag) -> 
     opening = [source[1:] for source in quicker if source.startswith("^")]
     ahead = r"\W" if spaced else ""
     return Matcher(
-        inside=re.compile(f"{ahead}(?:{'|'.join(inside)})", flags) if inside else None,
-        opening=re.compile(f"(?:{'|'.join(opening)})", flags) if opening else None,
+        inside=re.compile(f"{ahead}(?:{_by_first_word(inside)})", flags) if inside else None,
+        opening=re.compile(f"(?:{_by_first_word(opening)})", flags) if opening else None,
         lead=int(spaced),
     )
 
@@ -204,6 +204,31 @@ def _spell_out(pattern: str, words: Mapping[str, str]) -> str:
 
 def _with_first_letters(group: re.Match[str]) -> str:
     return f"(?:{_by_first_letter(group[1])})"
+
+
+def _by_first_word(sources: Iterable[str]) -> str:
+    """Bring together the patterns that begin with the same word or group of words.
+
+    Where it does not stand, none of them is tried.
+    """
+    groups: dict[str, list[str]] = {}
+    for source in sources:
+        first, rest = _first_word(source)
+        groups.setdefault(first, []).append(rest)
+    return "|".join(
+        first + (f"(?:{'|'.join(rests)})" if any(rests) else "") for first, rests in groups.items()
+    )
+
+
+def _first_word(source: str) -> tuple[str, str]:
+    """Return the first word or group of a pattern with the space after it, and the rest."""
+    words = source.split(r"\s+")
+    if len(_split(source)) == 1:
+        for count in range(1, len(words)):
+            first = r"\s+".join(words[:count])
+            if first.count("(") == first.count(")"):
+                return first + r"\s+", r"\s+".join(words[count:])
+    return source, ""
 
 
 def _by_first_letter(alternatives: str) -> str:
