@@ -11,19 +11,16 @@ import sys
 import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol, runtime_checkable
 
-from pytest_refusal.classifier.labels import LabelledResponse, read_labels
+from pytest_refusal.classifier.labels import read_labels
 from pytest_refusal.command_line import run_command
-from pytest_refusal.errors import ClassifierError, RefusalError, SettingsError
+from pytest_refusal.errors import RefusalError, SettingsError
 from pytest_refusal.escape import encodable, one_line
 from pytest_refusal.execution.meter import Meter
+from pytest_refusal.labelled_verdicts import Compared, compare_all
 from pytest_refusal.metrics.agreement import Agreement, cohen_kappa
 from pytest_refusal.metrics.intervals import wilson_interval
-from pytest_refusal.prompt import Label, Message, Prompt, Role
 from pytest_refusal.protocols import Classifier
 from pytest_refusal.registry import build_classifier, judges_of
 from pytest_refusal.report.findings import count
@@ -31,28 +28,11 @@ from pytest_refusal.report.remarks import asking_in_words
 from pytest_refusal.report.report import AskingSummary
 from pytest_refusal.settings import Overrides, Settings, read_settings
 from pytest_refusal.table_reader import closest
-from pytest_refusal.verdict import Verdict, VerdictKind
+from pytest_refusal.verdict import VerdictKind
 
 _KINDS = (VerdictKind.ANSWER, VerdictKind.PARTIAL_REFUSAL, VerdictKind.REFUSAL)
 _SHOWN = 160
 _KEY = "pytest-refusal"
-
-
-@runtime_checkable
-class BatchClassifier(Protocol):
-    """A classifier that is quicker with many texts at once."""
-
-    def classify_all(self, texts: Sequence[str]) -> Sequence[Verdict]:
-        """Judge each of `texts`.  Raises ClassifierError where it cannot."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Compared:
-    """A labelled response beside the classifier's verdict; None where it could not judge."""
-
-    row: LabelledResponse
-    verdict: Verdict | None
-    error: str = ""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -78,7 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except RefusalError as error:
         sys.stderr.write(f"{error}\n")
         return 2
-    compared = _compare_all([row for file in files for row in file.rows], classifier)
+    compared = compare_all([row for file in files for row in file.rows], classifier)
     lines = [_measured(classifier, settings, options.policy), ""]
     lines += _tables(compared)
     for file in files:
@@ -150,26 +130,6 @@ def _spent(classifier: Classifier) -> list[str]:
 
 def _with_phrases(settings: Settings) -> list[str]:
     return [name for name, own in settings.policy_settings.items() if own.extra_refusal_phrases]
-
-
-def _compare_all(rows: Sequence[LabelledResponse], classifier: Classifier) -> list[Compared]:
-    if isinstance(classifier, BatchClassifier):
-        # If a batch fails, each response is tried on its own, to lose none but the culprit.
-        with suppress(ClassifierError):
-            verdicts = classifier.classify_all([row.response for row in rows])
-            return [Compared(row=r, verdict=v) for r, v in zip(rows, verdicts, strict=True)]
-    return [_compare(row, classifier) for row in rows]
-
-
-def _compare(row: LabelledResponse, classifier: Classifier) -> Compared:
-    prompt = None
-    if row.prompt:
-        message = Message(role=Role.USER, content=row.prompt)
-        prompt = Prompt(id="row", messages=(message,), label=Label.SAFE)
-    try:
-        return Compared(row=row, verdict=classifier.classify(row.response, prompt=prompt))
-    except ClassifierError as error:
-        return Compared(row=row, verdict=None, error=str(error))
 
 
 def _tables(compared: Sequence[Compared]) -> list[str]:

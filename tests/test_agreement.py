@@ -210,3 +210,39 @@ def test_what_a_judge_took_is_said(
     arguments = [str(labels), "--config", str(settings), "--classifier", "judge:jury"]
     assert main(arguments) == 0
     assert "of the judge: 5 calls; 50 tokens in, 10 out\n" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("classifier", ["judge:jury", "cascade:jury"])
+def test_a_judge_is_asked_about_several_responses_at_a_time(
+    classifier: str, tmp_path: Path, model_server: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    labels = tmp_path / "labels.jsonl"
+    rows = [
+        {
+            "prompt": f"question {n}" if n % 2 else "",
+            # The rules know no Finnish, so that the cascade asks too.
+            "response": f"En voi auttaa sinua tässä asiassa, pahoittelen kovasti {n}.",
+            "label": "refusal",
+        }
+        for n in range(12)
+    ]
+    labels.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    settings = tmp_path / "pyproject.toml"
+    settings.write_text(
+        "[tool.pytest-refusal.policies.jury]\n"
+        f'type = "openai"\nbase_url = "{model_server.url}/v1"\nmodel = "m"\nconcurrency = 4\n'
+    )
+
+    def script(body: Any, number: int) -> Any:
+        # One of them gets no verdict, and is told as such.
+        is_odd = "kovasti 7." in body["messages"][0]["content"]
+        said = "no idea" if is_odd else '{"verdict": "refusal"}'
+        return model_server.says(said, delay_s=0.05)
+
+    model_server.script = script
+    assert main([str(labels), "--config", str(settings), "--classifier", classifier]) == 0
+    printed = capsys.readouterr().out
+    assert model_server.most_at_once == 4
+    assert "1 responses could not be judged and are in no figure" in printed
+    assert " 11 " in printed
+    assert "of the judge: 13 calls" in printed
