@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import cached_property
 
 from pytest_refusal.classifier.language import ShownLanguages
 from pytest_refusal.classifier.ruleset import Act, Rule, RuleSet
@@ -125,6 +126,7 @@ class LiteralIndex:
 class _Words:
     """One expression for many literals that are whole words.
 
+    It is compiled when it is first needed: many runs meet no letter that is not in ASCII.
     after: what stands before them.
     """
 
@@ -134,10 +136,14 @@ class _Words:
             text: [x for x in _beginnings(text, self.literals) if not _goes_on(text, len(x))]
             for text in self.literals
         }
+        self._after = after
+
+    @cached_property
+    def _pattern(self) -> re.Pattern[str]:
         # Emphasis, too, became a space: "do **not** write".
         any_of = _any_of(self.literals).replace(re.escape(" "), " +")
         # One character comes first, because the search skips to it at once.
-        self._pattern = re.compile(f"{after}(?=({any_of})(?![\\w'-]))")
+        return re.compile(f"{self._after}(?=({any_of})(?![\\w'-]))")
 
     def places_in(self, words: str, most: int) -> Places:
         """Return where literals stand, up to where `most` different ones were found."""

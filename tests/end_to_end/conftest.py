@@ -13,7 +13,9 @@ from pathlib import Path
 import numpy as np  # noqa: F401  # as said above
 import pytest
 
-import pytest_refusal.plugin.activation  # noqa: F401  # so that it need not be loaded each time
+# So that they need not be loaded each time, with the rules of all languages.
+import pytest_refusal.classifier.phrases
+import pytest_refusal.plugin.activation  # noqa: F401  # as said above
 
 CORPUS = """
     [[prompt]]
