@@ -22,6 +22,7 @@ ActsBySentence = dict[int, set[Act]]
 # A member of an enum takes long to look up, and these are asked for in every text.
 _DECLINE, _STANCE, _COMPLY, _OFFER = Act.DECLINE, Act.STANCE, Act.COMPLY, Act.OFFER
 _FICTION, _ALTERNATIVE, _INCAPABLE = Act.FICTION, Act.ALTERNATIVE, Act.INCAPABLE
+_CANNOT = Act.CANNOT
 _REDIRECT, _PREMISE, _CORRECTION = Act.REDIRECT, Act.PREMISE, Act.CORRECTION
 
 
@@ -64,6 +65,8 @@ DIRECTIONS: Mapping[str, Direction] = {
     "correct": Direction.DECLINE,
     "fiction-first": Direction.ANSWER,
     "withholds": Direction.DECLINE,
+    "only-refuses": Direction.DECLINE,
+    "remark": Direction.ANSWER,
     "declines": Direction.DECLINE,
     "declines-in-the-end": Direction.DECLINE,
     "none": Direction.ANSWER,
@@ -250,6 +253,8 @@ def _add_combinations(acts: frozenset[Act], features: Features) -> None:
         _combine("holds-back", acts, features)
         if _INCAPABLE in acts and _gives_nothing(acts, features):
             features["withholds"] = 1.0
+    if not declines and _CANNOT in acts and _is_bare(acts, features):
+        features["only-refuses"] = 1.0
     if not declines and not holds_back:
         features["none"] = 1.0
         if _gives_nothing(acts, features):
@@ -269,6 +274,11 @@ def _gives_nothing(acts: frozenset[Act], features: Features) -> bool:
     return _COMPLY not in acts and "list" not in features and "code" not in features
 
 
+def _is_bare(acts: frozenset[Act], features: Features) -> bool:
+    """Return whether so little stands beside what tells of declining that it is all there is."""
+    return features["plain.count"] <= _BARE and _gives_nothing(acts, features)
+
+
 def _combine(name: str, acts: frozenset[Act], features: Features) -> None:
     features[name] = 1.0
     features[f"{name}+length"] = features["length"]
@@ -286,6 +296,11 @@ def _combine(name: str, acts: frozenset[Act], features: Features) -> None:
 
 
 _SENDING_ON = frozenset({Act.OFFER, Act.REDIRECT, Act.ALTERNATIVE})
+# Up to two plain sentences, as `plain.count` counts them.
+_BARE = 0.2
+# That a thing is illegal, and no more, may be what was asked.
+_REMARKING = frozenset({Act.MORAL, Act.WILLING})
+_PREACHING_ON = frozenset({Act.UNFIT, Act.LECTURE, Act.ALTERNATIVE, Act.REDIRECT, Act.OFFER})
 _SCOLDING = frozenset({"moral.open", "unfit.open", "unfit.early"})
 _CORRECTING = frozenset({"noreason.open", "noreason.early", "correction.open"})
 _REPROOF = frozenset({"correction.open", "correction.early", "unfit.open", "unfit.early"})
@@ -293,7 +308,9 @@ _REPROOF = frozenset({"correction.open", "correction.early", "unfit.open", "unfi
 
 def _add_indirect(acts: frozenset[Act], features: Features) -> None:
     # Declining without saying so: by scolding, by consoling and sending on, by correcting.
-    if not features.keys().isdisjoint(_SCOLDING):
+    if acts <= _REMARKING:
+        features["remark"] = 1.0
+    if not features.keys().isdisjoint(_SCOLDING) and not acts.isdisjoint(_PREACHING_ON):
         features["scold"] = 1.0
     if _REDIRECT in acts and ("empathy.open" in features or "redirect.open" in features):
         features["console"] = 1.0
