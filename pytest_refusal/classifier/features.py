@@ -114,9 +114,10 @@ def _counts_to_three(text: str) -> bool:
 def settle(found: list[Found]) -> tuple[list[Found], ActsBySentence]:
     """Leave out acts that another act of the same sentence outranks."""
     acts = _by_sentence(found)
-    is_outranked = offers = False
+    is_outranked = offers = complies = False
     for here in acts.values():
         offers = offers or _OFFER in here
+        complies = complies or _COMPLY in here
         if len(here) > 1 and not here.isdisjoint(_OUTRANKING):
             is_outranked = True
             for act, outranked in _OUTRANKS:
@@ -124,7 +125,7 @@ def settle(found: list[Found]) -> tuple[list[Found], ActsBySentence]:
                     here.difference_update(outranked)
     if is_outranked:
         found = [item for item in found if item.act in acts[item.sentence]]
-    if offers:
+    if offers and complies:
         found = _without_offered(found)
         acts = _by_sentence(found)
     return found, acts
