@@ -32,6 +32,7 @@ _QUOTED = re.compile(
     "|\u201e[^\u201e\u201c\u201d\n]{1,800}[\u201c\u201d]|\u00bb[^\u00ab\u00bb\n]{1,800}\u00ab|\u300c[^\u300c\u300d\n]{1,800}\u300d"
     "|\u300e[^\u300e\u300f\n]{1,800}\u300f|`[^`\n]{1,800}`|(?m:^[ \t]*>.*$)"
 )
+_MARKS_OF_SPEECH = ":'\"\u201c\u00ab\u201e\u300c\u300e"
 _MARKS_OF_QUOTES = '"\u201c\u00ab\u201e\u300c\u300e`>'
 _SINGLE_OPEN = re.compile(r"'(?=\w)(?<![^\s(:\[]')")
 _SINGLE_CLOSE = re.compile(r"'(?!\w)(?<=[\w.!?,]')")
@@ -40,8 +41,10 @@ _SPEAKER = re.compile(r"[ \t*_]*([A-Z\u00c0-\u024f][\w .-]{0,24})(?:\([^)]{0,20}
 _REPORTING = frozenset(
     {"said", "says", "saying", "say", "replied", "replies", "reply", "answers", "answered"}
     | {"told", "wrote", "writes", "explained", "responded", "responds", "asked", "whispered"}
-    | {"shouted", "means", "mean", "meaning", "tells"}
+    | {"shouted", "tells"}
 )
+# Words that report what comes after them only if that, or what is explained, is set off.
+_MEANING = frozenset({"means", "mean", "meaning"})
 _SUPPOSING = frozenset(["if", "when", "whenever", "unless", "whether"])
 # Before a word of reporting: the speaker reports what he says himself.
 _HIMSELF = frozenset({"to", "i", "me", "must", "i'd", "would", "will", "should", "can"})
@@ -252,12 +255,20 @@ def _is_reported(before: str) -> bool:
         if bare in _SUPPOSING:
             if _end_with_none(words[place:], ".!?,"):
                 return True
-        elif bare in _REPORTING or (bare == "tell" and _OTHERS.match(" ".join(words[place + 1 :]))):
+        elif (
+            bare in _REPORTING
+            or (bare in _MEANING and _is_set_off(words[-1], *words[max(place - 1, 0) : place]))
+            or (bare == "tell" and _OTHERS.match(" ".join(words[place + 1 :])))
+        ):
             previous = words[place - 1] if place else ""
             if previous not in _HIMSELF and previous not in _SUPPOSING:
                 # Only within the sentence, and not far off.
                 return _end_with_none(words[place:], ".!?") and _JOINING.search(before) is None
     return False
+
+
+def _is_set_off(*words: str) -> bool:
+    return any(word[-1] in _MARKS_OF_SPEECH for word in words)
 
 
 def _end_with_none(words: list[str], marks: str) -> bool:
