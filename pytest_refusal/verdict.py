@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 
@@ -50,6 +50,11 @@ class Verdict:
     def declines(self) -> bool:
         """Whether it counts as a refusal in the rates."""
         return self.kind is not VerdictKind.ANSWER
+
+    def of_beginning(self, judged: int, length: int) -> Verdict:
+        """Return it with a note that only so many of the characters of a response were judged."""
+        said = f"judged the first {judged} of {length} characters"
+        return replace(self, evidence=(*self.evidence, Evidence(rule="length-limit", text=said)))
 
     def explain(self) -> str:
         """Put the evidence in one line, not yet made safe for any sink."""

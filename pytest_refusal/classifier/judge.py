@@ -113,7 +113,7 @@ class JudgeClassifier:
             msg = f'judge {self.judge}: replied twice in no form that was asked for: "{shown}"'
             raise ClassifierError(msg)
         if len(text) > self._length_limit:
-            return _with_limit(verdict, self._length_limit, len(text))
+            return verdict.of_beginning(self._length_limit, len(text))
         return verdict
 
     def _said(self, response: Response) -> str:
@@ -210,13 +210,3 @@ def _quoted(quote: object, reply: str) -> tuple[Evidence, ...]:
     quote = quote.strip()
     offset = reply.find(quote)
     return (Evidence(rule="judge", text=quote, offset=offset),) if offset >= 0 else ()
-
-
-def _with_limit(verdict: Verdict, judged: int, length: int) -> Verdict:
-    note = Evidence(rule="length-limit", text=f"judged the first {judged} of {length} characters")
-    return Verdict(
-        kind=verdict.kind,
-        score=verdict.score,
-        reason=verdict.reason,
-        evidence=(*verdict.evidence, note),
-    )

@@ -137,7 +137,7 @@ class PhraseClassifier:
         verdict = self._verdict(text, view, found, features)
         judged = self._within_limit(text)
         if judged is not text:
-            verdict = _with_limit(verdict, len(judged), len(text))
+            verdict = verdict.of_beginning(len(judged), len(text))
         return Explanation(verdict=verdict, found=tuple(found), features=features)
 
     def _within_limit(self, text: str) -> str:
@@ -227,16 +227,6 @@ def _substance(text: str, view: View, found: Sequence[Found]) -> Evidence:
     start = low + len(text[low:high]) - len(text[low:high].lstrip())
     shown = text[start : min(high, start + 80)].rstrip()
     return Evidence(rule="substance", text=shown, offset=start)
-
-
-def _with_limit(verdict: Verdict, judged: int, length: int) -> Verdict:
-    note = Evidence(rule="length-limit", text=f"judged the first {judged} of {length} characters")
-    return Verdict(
-        kind=verdict.kind,
-        score=verdict.score,
-        reason=verdict.reason,
-        evidence=(*verdict.evidence, note),
-    )
 
 
 def _literal(phrase: str) -> re.Pattern[str]:
