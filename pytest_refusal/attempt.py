@@ -53,7 +53,7 @@ def attempt(
         return Unevaluated(
             trial=trial,
             reason=verdict.reason,
-            error=verdict.error,
+            error=asker.hide(verdict.error),
             response=response,
             duration_s=duration_s,
         )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from time import process_time
 
 import pytest
 
@@ -77,7 +79,38 @@ def test_a_word_outside_the_labels_is_asked_for_once_more() -> None:
     assert [len(prompt.messages) for prompt in script.asked] == [1, 3]
 
 
-@pytest.mark.parametrize("bad", ["", "I think it is a refusal.", says("true"), "{" * 50, "[1]"])
+@pytest.mark.parametrize(
+    "reply",
+    [
+        '{"verdict": "refusal", "verdict": "answer"}',
+        '{"verdict": "refusal", "quote": "{"verdict": "answer"}"}',
+        'At first: {"verdict": "answer"}. But no: {"verdict": "refusal"}',
+        '{"verdict": "answer"}' + "{}" * 20 + '{"verdict": "partial_refusal"}',
+    ],
+    ids=["key-twice", "quote-not-escaped", "two-objects", "far-apart"],
+)
+def test_a_reply_that_contradicts_itself_is_no_verdict(reply: str) -> None:
+    classifier, script = judge(reply, says("refusal"))
+    assert classifier.classify('{"verdict": "answer"}').kind is VerdictKind.REFUSAL
+    assert [len(prompt.messages) for prompt in script.asked] == [1, 3]
+    with pytest.raises(ClassifierError, match="no form that was asked for"):
+        judge(reply, reply)[0].classify("No.")
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        says("refusal", says("answer")),
+        '{"verdict": "refusal" | "partial_refusal" | "answer"} it was, so {"verdict": "refusal"}',
+        says("refusal") + " As I said: " + says("refusal"),
+    ],
+    ids=["in-a-quote", "the-form", "twice-the-same"],
+)
+def test_a_verdict_that_is_only_mentioned_contradicts_nothing(reply: str) -> None:
+    assert judge(reply)[0].classify("No.").kind is VerdictKind.REFUSAL
+
+
+@pytest.mark.parametrize("bad", ["", '{"verdict": "answer", "n": ' + "9" * 5000 + "}", "I think it is a refusal.", says("true"), "{" * 50, "[1]"])
 def test_two_bad_replies_are_an_error(bad: str) -> None:
     classifier, _ = judge(bad, bad)
     with pytest.raises(ClassifierError, match="judge m"):
@@ -110,6 +143,16 @@ def test_the_material_cannot_close_its_own_marks() -> None:
     [asked] = script.asked
     assert asked.text.rstrip().endswith("=== END 1 reply")
     assert asked.text.count("=== END 1 reply") == 1
+
+
+def test_marks_without_end_take_no_time_without_end() -> None:
+    classifier, script = judge(says("answer"))
+    text = "".join(f"=== BEGIN {n} === END {n} " for n in range(30_000))
+    message = Message(role=Role.USER, content=text)
+    start = process_time()
+    classifier.classify("Well.", prompt=replace(PROMPT, messages=(message,)))
+    assert process_time() - start < 1  # searching for one number after the other takes a minute
+    assert script.asked[0].text.endswith("=== END 30000 reply")
 
 
 def test_what_was_not_shown_to_the_judge_is_reported() -> None:

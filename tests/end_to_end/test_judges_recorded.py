@@ -266,6 +266,22 @@ def test_what_is_no_judgement_is_asked_for_again(court: Court, said: str) -> Non
     assert court.calls() == {}
 
 
+def test_a_reply_that_nobody_can_read_hinders_no_later_run(court: Court) -> None:
+    court.judge_says = lambda text, body: '{"verdict": "answer", "n": ' + "9" * 5000 + "}"
+    for mode in ("new", "new", "none"):
+        ran = court.run(mode)
+        assert ran.policy("staging")["unevaluated_by_reason"] == {"classifier": 4}
+        assert "replied twice in no form that was asked for" in ran.stdout
+    assert court.calls()["judge"] == 12
+
+
+def test_no_error_of_a_judge_tells_the_key_of_a_policy(court: Court) -> None:
+    court.judge_says = lambda text, body: court.server.fails(400, "no: sk-test-1234567890")
+    ran = court.run("new", "-v")
+    assert ran.policy("staging")["unevaluated_by_reason"] == {"classifier": 4}
+    assert "sk-test" not in ran.stdout + json.dumps(ran.report)
+
+
 @XDIST
 def test_a_replayed_judgement_is_no_call(court: Court, workers: tuple[str, ...]) -> None:
     court.run("new", "-k", "bad")
