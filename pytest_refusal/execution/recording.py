@@ -7,7 +7,6 @@ with a key in it, no time.  What could not be asked is not recorded.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -17,6 +16,7 @@ from threading import Lock
 from types import MappingProxyType
 
 from pytest_refusal.errors import SettingsError
+from pytest_refusal.execution.appended_file import AppendedFile, nobody_appends
 from pytest_refusal.outcome import plain_response, response_from
 from pytest_refusal.response import Response
 
@@ -107,7 +107,7 @@ class Recording:
         self.notes: tuple[str, ...] = ()
         self._entries: dict[str, Entry] = {}
         self._used: set[str] = set()
-        self._file: int | None = None
+        self._file = AppendedFile(path)
         # Judges and policies are asked on loops of their own.
         self._lock = Lock()
         if path.exists():
@@ -138,17 +138,13 @@ class Recording:
     def add(self, entry: Entry) -> None:
         """Write a response at the end of the file, in one piece, before anything else is done."""
         with self._lock:
-            if self._file is None:
-                self._file = _open_to_append(self.path)
-            os.write(self._file, entry.line().encode("ascii"))
+            self._file.append(entry.line().encode("ascii"))
             self._entries[entry.key] = entry
             self._used.add(entry.key)
 
     def close(self) -> None:
         """Close the file."""
-        if self._file is not None:
-            os.close(self._file)
-            self._file = None
+        self._file.close()
 
     @property
     def used(self) -> tuple[str, ...]:
@@ -177,7 +173,7 @@ class Recording:
     def tidy(self) -> None:
         """Sort the file and drop what was replaced, so that it can be committed and reviewed.
 
-        To be called when no process writes to it any more.
+        To be called when no process of the run writes to it any more; another run may.
         """
         tidy(self.path, anew=self._used if self.mode is RecordMode.ALL else ())
 
@@ -190,21 +186,22 @@ def tidy(path: Path, *, anew: Collection[str] = ()) -> None:
     """
     if not path.exists():
         return
-    entries, _ = _read(path)
-    replaced = {entries[key].place for key in anew if key in entries}
-    kept = [
-        e
-        for e in entries.values()
-        if not e.judged or e.key in anew or e.judged_place not in replaced
-    ]
-    text = "".join(e.line() for e in sorted(kept, key=lambda e: e.order))
-    if path.read_text(encoding="utf-8", errors="replace") == text:
-        return
-    with NamedTemporaryFile(
-        "w", encoding="ascii", dir=path.parent, prefix=f".{path.name}.", delete=False
-    ) as file:
-        file.write(text)
-    Path(file.name).replace(path)
+    with nobody_appends(path):
+        entries, _ = _read(path)
+        replaced = {entries[key].place for key in anew if key in entries}
+        kept = [
+            e
+            for e in entries.values()
+            if not e.judged or e.key in anew or e.judged_place not in replaced
+        ]
+        text = "".join(e.line() for e in sorted(kept, key=lambda e: e.order))
+        if path.read_text(encoding="utf-8", errors="replace") == text:
+            return
+        with NamedTemporaryFile(
+            "w", encoding="ascii", dir=path.parent, prefix=f".{path.name}.", delete=False
+        ) as file:
+            file.write(text)
+        Path(file.name).replace(path)
 
 
 def _read(path: Path) -> tuple[dict[str, Entry], tuple[str, ...]]:
@@ -255,15 +252,3 @@ def _entry(plain: Mapping[str, object]) -> Entry:
         prompt=str(prompt),
         response=response_from(response),
     )
-
-
-def _open_to_append(path: Path) -> int:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0)
-    file = os.open(path, flags, 0o644)
-    size = os.fstat(file).st_size
-    if size:
-        os.lseek(file, size - 1, os.SEEK_SET)
-        if os.read(file, 1) != b"\n":
-            os.write(file, b"\n")  # what was torn ends here, and is left out when read
-    return file

@@ -106,6 +106,7 @@ class ControllerSide:
         self._workers.close()
         recording = self._run.asking.recording
         if recording is not None and not self._run.dry:
-            # What somebody else made of the file meanwhile is left to the next run to refuse.
-            with suppress(SettingsError):
+            # What somebody else made of the file meanwhile is left to the next run to refuse;
+            # where no file can be put in its place, it stays in the order of its writing.
+            with suppress(SettingsError, OSError):
                 recording.tidy()

@@ -110,7 +110,17 @@ def test_a_verdict_that_is_only_mentioned_contradicts_nothing(reply: str) -> Non
     assert judge(reply)[0].classify("No.").kind is VerdictKind.REFUSAL
 
 
-@pytest.mark.parametrize("bad", ["", '{"verdict": "answer", "n": ' + "9" * 5000 + "}", "I think it is a refusal.", says("true"), "{" * 50, "[1]"])
+@pytest.mark.parametrize(
+    "bad",
+    [
+        "",
+        '{"verdict": "answer", "n": ' + "9" * 5000 + "}",
+        "I think it is a refusal.",
+        says("true"),
+        "{" * 50,
+        "[1]",
+    ],
+)
 def test_two_bad_replies_are_an_error(bad: str) -> None:
     classifier, _ = judge(bad, bad)
     with pytest.raises(ClassifierError, match="judge m"):

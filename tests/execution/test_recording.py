@@ -264,6 +264,18 @@ def test_runs_that_are_killed_lose_and_double_nothing(tmp_path: Path) -> None:
     assert sorted(lines) == sorted(f"p{n}" for n in range(60))
 
 
+def test_runs_at_once_lose_nothing_where_one_puts_the_file_in_order(tmp_path: Path) -> None:
+    path = tmp_path / "r.jsonl"
+    code = CHILD.format(folder=str(Path(__file__).parent), path=str(path))
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) as child:
+        assert child.stdout is not None
+        for _ in child.stdout:
+            tidy(path)
+    assert child.returncode == 0
+    lines = [json.loads(line)["prompt_id"] for line in path.read_text().splitlines()]
+    assert sorted(lines) == sorted(f"p{n}" for n in range(60))
+
+
 def test_responses_that_belong_to_whole_prompts_are_recorded_whole(
     tmp_path: Path, loop: BackgroundLoop
 ) -> None:
