@@ -99,7 +99,7 @@ class LiteralIndex:
 
     def places_in(self, view: View, shown: ShownLanguages) -> PlacedByStage:
         """Return where literals stand, of the languages that are shown."""
-        text, words = view.text, f" {view.words}".replace(" '", "  ")
+        text, words = view.text, f" {view.words} ".replace(" '", "  ")
         searched: list[tuple[_Words | _Characters, str]] = [(self._ascii, words)]
         if "'" in words:
             searched.append((self._elided, words))
@@ -143,7 +143,7 @@ class _Words:
         # Emphasis, too, became a space: "do **not** write".
         any_of = _any_of(self.literals).replace(re.escape(" "), " +")
         # One character comes first, because the search skips to it at once.
-        return re.compile(f"{self._after}(?=({any_of})(?![\\w'-]))")
+        return re.compile(f"{self._after}(?=({any_of}) )")
 
     def places_in(self, words: str, most: int) -> Places:
         """Return where literals stand, up to where `most` different ones were found."""
@@ -153,9 +153,7 @@ class _Words:
             if len(places) > most:
                 break
             text, start = match[1], match.start()
-            if "  " in text:
-                text = _SPACES.sub(" ", text)
-            for here in beginnings[text]:
+            for here in beginnings.get(text) or beginnings[_SPACES.sub(" ", text)]:
                 if here in places:
                     places[here].append(start)
                 else:
