@@ -200,7 +200,7 @@ def _add_substance(view: View, acts: ActsBySentence, features: Features) -> None
         features["list"] = 1.0
         if not _before_list(view, acts).isdisjoint(_SENDING_ON):
             features["offered-list"] = 1.0
-    if "```" in view.raw:
+    if view.has_fence:
         features["code"] = 1.0
 
 

@@ -90,7 +90,7 @@ def uncovered_language(view: View) -> str | None:
     Code, numbers, and texts of a few words in ordinary letters are taken for covered.
     """
     text = view.text[:_LOOKED_AT]
-    if "```" in view.raw:
+    if view.has_fence:
         text = _CODE.sub(" ", text)
     if not view.is_ascii:
         if _is_of_another_script(text):

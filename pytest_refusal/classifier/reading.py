@@ -75,7 +75,7 @@ class Reading(NamedTuple):
 def read(text: str) -> Reading:
     """Blank out of `text` what is hidden reasoning, a mark of the chat format or a tag."""
     unfinished = False
-    if "[conf=" in text:
+    if "[" in text and "[conf=" in text:
         text = CONFIDENCE_TAG.sub(_blank, text)
     if "<" in text or "[" in text or "◁" in text:
         lower = lower_in_place(text)
