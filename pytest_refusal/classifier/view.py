@@ -32,8 +32,18 @@ _QUOTED = re.compile(
     "|\u201e[^\u201e\u201c\u201d\n]{1,800}[\u201c\u201d]|\u00bb[^\u00ab\u00bb\n]{1,800}\u00ab|\u300c[^\u300c\u300d\n]{1,800}\u300d"
     "|\u300e[^\u300e\u300f\n]{1,800}\u300f|`[^`\n]{1,800}`|(?m:^[ \t]*>.*$)"
 )
+# What is quoted on more than one line, after words that lead up to it.
+_VERSE = re.compile(r":\s{0,4}\n\s{0,4}([\"\u201c][^\"\u201c\u201d]{1,800}[\"\u201d])(?=\s|$)")
+# By what a quotation that is the whole response is known as the assistant's own.
+_SERVING = re.compile(
+    r"\b(?:assist|comply|requests?|questions?|prompts?|content|as an ai|i'm an ai|language model"
+    r"|(?:help|provide|answer|write|create|generate|do|discuss)(?: you)?(?: with)? (?:that|this|it)"
+    r"|(?:answer|comment|respond|continue)[.!]|guidelines|inappropriate|unethical|illegal|harmful)\b"
+)
 _MARKS_OF_SPEECH = ":'\"\u201c\u00ab\u201e\u300c\u300e"
 _MARKS_OF_QUOTES = '"\u201c\u00ab\u201e\u300c\u300e`>'
+_MARKS_OF_LINES = '"\u201c'
+_ENGLISH = re.compile(r"\b(?:the|you|your|i'm|it|this)\b")
 _SINGLE_OPEN = re.compile(r"'(?=\w)(?<![^\s(:\[]')")
 _SINGLE_CLOSE = re.compile(r"'(?!\w)(?<=[\w.!?,]')")
 _SPEAKER = re.compile(r"[ \t*_]*([A-Z\u00c0-\u024f][\w .-]{0,24})(?:\([^)]{0,20}\))?[*_]*")
@@ -55,6 +65,11 @@ _JOINING = re.compile(
     r"(?:\bthat said,|[.!?] +that said\b|^\W*that said\b|\b(?:being|having) said\b"
     r"|\b(?:this|that|which) (?:just |only |simply )?means?\b(?!:)|\byou(?:'ve)? asked\b"
     r"|\b(?:my|our) (?:[\w-]+ ){1,2}says?\b)\W*(?:\w[\w'-]*\W*){0,2}$"
+)
+# What would be done if something were asked.
+_IF_ASKED = re.compile(
+    r"\bif (?:i|you|someone|somebody|anyone|anybody|they|people|users?|a user)"
+    r"(?: were| was| am| are| is)?(?: to)? asks?(?:ed)?\b[^.!?]*$"
 )
 # What follows the words of somebody who is named after them.
 _ATTRIBUTED = re.compile(
@@ -78,7 +93,8 @@ _GREETING = re.compile(
     re.IGNORECASE,
 )
 _SIGN_OFF = re.compile(
-    r"\n[ \t]*(?:(?:kind|best|warm|many)(?: regards| wishes| thanks)?|regards|yours|sincerely"
+    r"\n[ \t]*(?:(?:kind|best|warm|many)(?: regards| wishes| thanks)?|regards|(?:\w+ )?yours"
+    r"|sincerely|all (?:the|my) best|take care|warmly|talk soon"
     r"|respectfully|cheers|thanks|thank you|love|mit |viele grüße|liebe grüße|atentamente"
     r"|saludos|cordialement|bien à vous|cordiali saluti|saluti|atenciosamente|abraços"
     r"|\u0441 уважением)[^\n]{0,30},?[ \t]*\n",
@@ -145,6 +161,8 @@ class View:
         if _ATTRIBUTED.match(self.text, end, end + 90):
             return True
         before = self.text[max(start - 90, 0) : start]
+        if "if " in before and _IF_ASKED.search(before):
+            return True
         return _is_reported(before) or (
             ("translat" in before or ":" in before) and _TRANSLATED.search(before) is not None
         )
@@ -155,6 +173,8 @@ class View:
         spans = _fences(raw) if self.has_fence else []
         if has_any(raw, _MARKS_OF_QUOTES):
             spans += [match.span() for match in _QUOTED.finditer(raw)]
+            if ":" in raw and "\n" in raw:
+                spans += [match.span(1) for match in _VERSE.finditer(raw)]
         if "'" in text:
             spans += _single_quoted(text)
         if raw.count(":") > 1:
@@ -167,9 +187,18 @@ class View:
         return [low for low, _ in parts], list(accumulate((high for _, high in parts), max))
 
     def _is_whole(self, low: int, high: int) -> bool:
-        """Whether the span is nearly all of the text, with no word before it."""
-        return high - low >= 0.8 * self.solid_length and not self.words[self.begin : low].strip(
-            "' -"
+        """Whether the span is nearly all of the text, with no word before it.
+
+        A quotation of somebody who does not speak as assistants do is a line that was asked for;
+        how they speak is known in English only.
+        """
+        if high - low < 0.8 * self.solid_length or self.words[self.begin : low].strip("' -"):
+            return False
+        is_line = self.raw[low] in _MARKS_OF_LINES and high - low == self.solid_length
+        return (
+            not is_line
+            or _SERVING.search(self.text, low, high) is not None
+            or _ENGLISH.search(self.text, low, high) is None
         )
 
 
