@@ -18,7 +18,7 @@ from types import MappingProxyType
 from pytest_refusal.errors import SettingsError
 from pytest_refusal.execution.appended_file import AppendedFile, nobody_appends
 from pytest_refusal.outcome import plain_response, response_from
-from pytest_refusal.response import Response
+from pytest_refusal.response import Response, misfit
 
 #: What a response is one of, whatever it was asked with: policy, judged, corpus, prompt, sample.
 Place = tuple[str, str, str, str, int]
@@ -224,7 +224,7 @@ def _read(path: Path) -> tuple[dict[str, Entry], tuple[str, ...]]:
             continue
         try:
             entry = _entry(plain)
-        except (KeyError, TypeError, ValueError, AttributeError):
+        except (LookupError, TypeError, ValueError, AttributeError):
             faults.append(f"{path}:{number}: not a line of a recording")
             continue
         entries[entry.key] = entry
@@ -242,6 +242,9 @@ def _entry(plain: Mapping[str, object]) -> Entry:
         raise TypeError
     if not isinstance(response, dict) or not isinstance(response["text"], str):
         raise TypeError
+    replayed = response_from(response)
+    if misfit(replayed) is not None:
+        raise TypeError
     return Entry(
         key=str(key),
         policy=str(policy),
@@ -250,5 +253,5 @@ def _entry(plain: Mapping[str, object]) -> Entry:
         prompt_id=str(prompt_id),
         sample=sample,
         prompt=str(prompt),
-        response=response_from(response),
+        response=replayed,
     )

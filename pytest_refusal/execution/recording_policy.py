@@ -13,7 +13,7 @@ from pytest_refusal.execution.recording import Entry, Recording, RecordMode
 from pytest_refusal.execution.wrapping import WrappingPolicy
 from pytest_refusal.prompt import Prompt
 from pytest_refusal.protocols import Policy
-from pytest_refusal.response import Response
+from pytest_refusal.response import Response, misfit
 
 
 class NotInRecordingError(PolicyError):
@@ -103,6 +103,8 @@ class RecordingPolicy(WrappingPolicy):
 
     def _keep(self, response: Response, key: str, prompt: Prompt, sample: int) -> Response:
         if isinstance(response, Response):  # else it is told where it is asked
+            if misfit(response) is not None:
+                return response  # that too
             entry = Entry(
                 key=key,
                 policy=self.name,

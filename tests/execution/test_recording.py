@@ -229,6 +229,45 @@ def test_a_file_that_is_no_recording_is_refused(tmp_path: Path, line: str) -> No
     assert [fault.rpartition(":")[0][-2:] for fault in caught.value.faults] == [":1", ":2"]
 
 
+@pytest.mark.parametrize("mode", ["none", "new"])
+@pytest.mark.parametrize(
+    "edit",
+    [
+        {"usage": [1]},
+        {"usage": [1e400, "x"]},
+        {"block": ["prompt"]},
+        {"block": True},
+        {"finish_reason": 5},
+        {"refusal": 5},
+        {"model": []},
+        {"earlier": [5]},
+        {"confidence": "high"},
+    ],
+    ids=str,
+)
+def test_a_response_that_was_edited_into_none_is_told_with_its_line(
+    tmp_path: Path, loop: BackgroundLoop, mode: str, edit: dict[str, object]
+) -> None:
+    path = tmp_path / "r.jsonl"
+    run(path, "new", Dice(), loop, PROMPTS)
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    lines[1]["response"] |= edit
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    with pytest.raises(SettingsError, match=r"r\.jsonl:2: not a line of a recording"):
+        Recording(path, RecordMode(mode))
+
+
+def test_a_response_with_fields_of_other_types_is_not_recorded(
+    tmp_path: Path, loop: BackgroundLoop
+) -> None:
+    path = tmp_path / "r.jsonl"
+    policy = Dice(finish_reason=5)  # type: ignore[arg-type]  # as a policy of a user may
+    recording = Recording(path, RecordMode.NEW)
+    with pytest.raises(AskError, match="finish_reason"):
+        ask(RecordingPolicy(policy, recording), PROMPTS[0], sample=1, loop=loop)
+    assert not path.exists()
+
+
 CHILD = """
 import os, sys
 sys.path.insert(0, {folder!r})
