@@ -7,6 +7,7 @@ with a key in it, no time.  What could not be asked is not recorded.
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -186,6 +187,7 @@ def tidy(path: Path, *, anew: Collection[str] = ()) -> None:
     """
     if not path.exists():
         return
+    path = path.resolve()  # what a link leads to is put in order, and the link stays
     with nobody_appends(path):
         entries, _ = _read(path)
         replaced = {entries[key].place for key in anew if key in entries}
@@ -201,6 +203,7 @@ def tidy(path: Path, *, anew: Collection[str] = ()) -> None:
             "w", encoding="ascii", dir=path.parent, prefix=f".{path.name}.", delete=False
         ) as file:
             file.write(text)
+        shutil.copymode(path, file.name)
         Path(file.name).replace(path)
 
 

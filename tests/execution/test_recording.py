@@ -163,6 +163,21 @@ def test_the_file_is_sorted_and_holds_neither_times_nor_verdicts(
     assert path.read_bytes() == before
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="modes and links are of another kind there")
+def test_sorting_leaves_the_mode_and_the_link_to_the_file_alone(
+    tmp_path: Path, loop: BackgroundLoop
+) -> None:
+    path, link = tmp_path / "kept" / "r.jsonl", tmp_path / "r.jsonl"
+    path.parent.mkdir()
+    path.touch(0o600)
+    path.chmod(0o644)
+    link.symlink_to(path)
+    run(link, "new", Dice(), loop, PROMPTS)
+    ids = [json.loads(line)["prompt_id"] for line in path.read_text("ascii").splitlines()]
+    assert ids == ["p1", "p2", "p3"]
+    assert (link.is_symlink(), path.stat().st_mode & 0o777) == (True, 0o644)
+
+
 def test_everything_about_a_response_survives(tmp_path: Path, loop: BackgroundLoop) -> None:
     full = Response(
         text="half \ud800 \u2028 an answer\n",
