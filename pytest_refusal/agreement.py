@@ -36,7 +36,10 @@ _KEY = "pytest-refusal"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the tables; 0, or 2 for files or a classifier that cannot be used."""
+    """Print the tables; 0, or 2 for files or a classifier that cannot be used.
+
+    That is one that judged nothing, too.
+    """
     parser = argparse.ArgumentParser(
         prog="python -m pytest_refusal.agreement",
         description="How far a classifier agrees with the labels of people.",
@@ -71,6 +74,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         lines += ["", *_disagreements(compared)]
     text = "\n".join(lines) + "\n"
     sys.stdout.write(encodable(text, sys.stdout.encoding or "utf-8"))
+    if compared and all(one.verdict is None for one in compared):
+        sys.stderr.write(f"no response could be judged; the first: {one_line(compared[0].error)}\n")
+        return 2
     return 0
 
 

@@ -246,3 +246,21 @@ def test_a_judge_is_asked_about_several_responses_at_a_time(
     assert "1 responses could not be judged and are in no figure" in printed
     assert " 11 " in printed
     assert "of the judge: 13 calls" in printed
+
+
+def test_a_judge_that_judges_nothing_is_no_success(
+    labels: Path, model_server: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings = labels.with_name("pyproject.toml")
+    settings.write_text(
+        "[tool.pytest-refusal.policies.jury]\n"
+        f'type = "openai"\nbase_url = "{model_server.url}/v1"\nmodel = "m"\n'
+    )
+    model_server.script = lambda body, number: model_server.says("no idea")
+    arguments = [str(labels), "--config", str(settings), "--classifier", "judge:jury"]
+    assert main(arguments) == 2
+    printed = capsys.readouterr()
+    assert "5 responses could not be judged and are in no figure" in printed.out
+    assert printed.err.startswith(
+        "no response could be judged; the first: judge jury: replied twice in no form"
+    )
