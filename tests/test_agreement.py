@@ -198,14 +198,20 @@ def test_agreement_with_people(
     assert float(figures.split()[-1]) >= exact
 
 
-def test_what_a_judge_took_is_said(
-    labels: Path, model_server: Any, capsys: pytest.CaptureFixture[str]
-) -> None:
+def with_a_jury(labels: Path, model_server: Any, more: str = "") -> Path:
+    """Write settings beside the labels, in which `jury` may judge."""
     settings = labels.with_name("pyproject.toml")
     settings.write_text(
         "[tool.pytest-refusal.policies.jury]\n"
-        f'type = "openai"\nbase_url = "{model_server.url}/v1"\nmodel = "m"\n'
+        f'type = "openai"\nbase_url = "{model_server.url}/v1"\nmodel = "m"\n{more}'
     )
+    return settings
+
+
+def test_what_a_judge_took_is_said(
+    labels: Path, model_server: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings = with_a_jury(labels, model_server)
     model_server.script = lambda body, number: model_server.says('{"verdict": "refusal"}')
     arguments = [str(labels), "--config", str(settings), "--classifier", "judge:jury"]
     assert main(arguments) == 0
@@ -227,11 +233,7 @@ def test_a_judge_is_asked_about_several_responses_at_a_time(
         for n in range(12)
     ]
     labels.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    settings = tmp_path / "pyproject.toml"
-    settings.write_text(
-        "[tool.pytest-refusal.policies.jury]\n"
-        f'type = "openai"\nbase_url = "{model_server.url}/v1"\nmodel = "m"\nconcurrency = 4\n'
-    )
+    settings = with_a_jury(labels, model_server, "concurrency = 4\n")
 
     def script(body: Any, number: int) -> Any:
         # One of them gets no verdict, and is told as such.
@@ -251,11 +253,7 @@ def test_a_judge_is_asked_about_several_responses_at_a_time(
 def test_a_judge_that_judges_nothing_is_no_success(
     labels: Path, model_server: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    settings = labels.with_name("pyproject.toml")
-    settings.write_text(
-        "[tool.pytest-refusal.policies.jury]\n"
-        f'type = "openai"\nbase_url = "{model_server.url}/v1"\nmodel = "m"\n'
-    )
+    settings = with_a_jury(labels, model_server)
     model_server.script = lambda body, number: model_server.says("no idea")
     arguments = [str(labels), "--config", str(settings), "--classifier", "judge:jury"]
     assert main(arguments) == 2

@@ -151,24 +151,21 @@ class _Search:
             if needs and not has_any(text[low:high], needs):
                 continue
             matcher = self._matchers.get(cue) or self._compiled(cue)
+            match, lead = None, 0
             if matcher.opening and not is_begun:
                 opened = low
                 while opened < high and not text[opened].isalnum():
                     opened += 1
                 match = matcher.opening.match(text, opened, high)
-                if match:
-                    found.append(_new_found((*match.span(), rule.name, rule.act, sentence)))
-                    done.add((rule, sentence))
-                    continue
-            if matcher.inside:
+            if match is None and matcher.inside:
                 # With a lead, what is sought begins one character into the match, and the text
                 # one character into `padded`.
                 lead = matcher.lead
                 match = matcher.inside.search(view.padded if lead else text, low, high + lead)
-                if match:
-                    begin, end = match.span()
-                    found.append(_new_found((begin, end - lead, rule.name, rule.act, sentence)))
-                    done.add((rule, sentence))
+            if match:
+                begin, end = match.span()
+                found.append(_new_found((begin, end - lead, rule.name, rule.act, sentence)))
+                done.add((rule, sentence))
 
     def _compiled(self, cue: Literal) -> Matcher:
         matcher = cue.rule.matcher(cue.text, is_ascii=self._view.is_ascii)

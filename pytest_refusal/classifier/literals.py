@@ -62,7 +62,6 @@ class Literal:
 
     language: the number of its language among those that are sought.
     has_marks: whether there is more in it than words, where words stand apart.
-    is_elided: whether it may follow an apostrophe, as in "l'aide".
     """
 
     text: str
@@ -71,7 +70,6 @@ class Literal:
     stage: Stage
     is_phrase: bool
     has_marks: bool
-    is_elided: bool
 
 
 #: A literal, and where it stands in a text.
@@ -86,15 +84,19 @@ class LiteralIndex:
 
     def __init__(self, rulesets: Sequence[RuleSet]) -> None:
         spaced: list[Literal] = []
+        elided: list[Literal] = []
         others: list[Literal] = []
         for language, ruleset in enumerate(rulesets):
             for rule in ruleset.rules:
-                literals = _literals(rule, language, elides=ruleset.elides)
+                literals = _literals(rule, language)
                 (spaced if ruleset.spaced else others).extend(literals)
+                if ruleset.elides:
+                    elided += [x for x in literals if x.text[0] in _ELIDED_BEFORE]
         # Apart, so that a text in plain ASCII is not held against the letters of other scripts.
         self._ascii = _Words(x for x in spaced if x.text[0].isascii())
         self._spaced = _Words(x for x in spaced if not x.text[0].isascii())
-        self._elided = _Words((x for x in spaced if x.is_elided), after="'")
+        # Those that may follow an apostrophe, as in "l'aide".
+        self._elided = _Words(elided, after="'")
         self._others = _Characters(others)
 
     def places_in(self, view: View, shown: ShownLanguages) -> PlacedByStage:
@@ -211,7 +213,7 @@ def _by_text(
     return texts
 
 
-def _literals(rule: Rule, language: int, *, elides: bool) -> list[Literal]:
+def _literals(rule: Rule, language: int) -> list[Literal]:
     return [
         Literal(
             text,
@@ -220,7 +222,6 @@ def _literals(rule: Rule, language: int, *, elides: bool) -> list[Literal]:
             _stage_of(rule.act, is_phrase=is_phrase),
             is_phrase,
             rule.spaced and words_of(text) != text,
-            elides and text[0] in _ELIDED_BEFORE,
         )
         for texts, is_phrase in ((rule.phrases, True), (rule.cues, False))
         for text in texts
