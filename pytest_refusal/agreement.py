@@ -18,11 +18,11 @@ from pytest_refusal.command_line import run_command
 from pytest_refusal.errors import RefusalError, SettingsError
 from pytest_refusal.escape import encodable, one_line
 from pytest_refusal.execution.meter import Meter
-from pytest_refusal.labelled_verdicts import Compared, compare_all
+from pytest_refusal.labelled_verdicts import Compared, compare_all, judge_of
 from pytest_refusal.metrics.agreement import Agreement, cohen_kappa
 from pytest_refusal.metrics.intervals import wilson_interval
 from pytest_refusal.protocols import Classifier
-from pytest_refusal.registry import build_classifier, judges_of
+from pytest_refusal.registry import build_classifier
 from pytest_refusal.report.findings import count
 from pytest_refusal.report.remarks import asking_in_words
 from pytest_refusal.report.report import AskingSummary
@@ -128,10 +128,10 @@ def _measured(classifier: Classifier, settings: Settings, policy: str) -> str:
 
 def _spent(classifier: Classifier) -> list[str]:
     """Say what a judge took; nothing where there is none, or none that counts its calls."""
-    judges = judges_of({classifier.name: classifier})
-    meters = (getattr(judge.policy, "meter", None) for judge in judges.values())
-    taken = (AskingSummary.of(meter) for meter in meters if isinstance(meter, Meter))
-    return [f"of the judge: {asking_in_words(one)}" for one in taken if one is not None]
+    judge = judge_of(classifier)
+    meter = getattr(judge.policy, "meter", None) if judge is not None else None
+    taken = AskingSummary.of(meter) if isinstance(meter, Meter) else None
+    return [] if taken is None else [f"of the judge: {asking_in_words(taken)}"]
 
 
 def _with_phrases(settings: Settings) -> list[str]:

@@ -67,19 +67,7 @@ def judges_by(
 
     classifiers: of each policy; most ask nobody.
     """
-    from pytest_refusal.classifier.judge import is_usable_reply
-
-    return {
-        name: Judge(
-            name=classifier.judge,
-            policy=classifier.policy,
-            steps=partial(_steps, classifier, finish_reasons),
-            is_usable=is_usable_reply,
-            may_pass=classifier.may_pass,
-        )
-        for name, classifier in judges_of(classifiers).items()
-        if classifier.policy is not None
-    }
+    return judges_of(classifiers, partial(_steps, finish_reasons))
 
 
 def is_judgeable(response: Response, finish_reasons: Mapping[str, FinishKind]) -> bool:
@@ -97,8 +85,8 @@ class _TakesAnything:
 
 
 def _steps(
-    classifier: AskingClassifier,
     finish_reasons: Mapping[str, FinishKind],
+    classifier: AskingClassifier,
     prompt: Prompt,
     response: Response,
 ) -> Steps[object]:

@@ -8,14 +8,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Protocol, cast, runtime_checkable
 
-from pytest_refusal.classifier.cascade import CascadeClassifier
-from pytest_refusal.classifier.judge import JudgeClassifier, is_usable_reply
 from pytest_refusal.classifier.labels import LabelledResponse
 from pytest_refusal.errors import ClassifierError
 from pytest_refusal.execution.judging import Judge, Judging
 from pytest_refusal.outcome import Trial
 from pytest_refusal.prompt import Label, Message, Prompt, Role
-from pytest_refusal.protocols import AskingClassifier, Classifier, Policy, Steps
+from pytest_refusal.protocols import AskingClassifier, Classifier, Steps
 from pytest_refusal.registry import judges_of
 from pytest_refusal.response import Response
 from pytest_refusal.verdict import Verdict
@@ -40,9 +38,9 @@ class Compared:
 
 def compare_all(rows: Sequence[LabelledResponse], classifier: Classifier) -> list[Compared]:
     """Judge each response; one that cannot be judged hinders none of the others."""
-    for asking in judges_of({"": classifier}).values():
-        if asking.policy is not None:
-            return _compare_by_judge(rows, asking, asking.policy)
+    judge = judge_of(classifier)
+    if judge is not None:
+        return _compare_by_judge(rows, judge)
     if isinstance(classifier, BatchClassifier):
         # If a batch fails, each response is tried on its own, to lose none but the culprit.
         with suppress(ClassifierError):
@@ -61,19 +59,13 @@ def compare_all(rows: Sequence[LabelledResponse], classifier: Classifier) -> lis
     ]
 
 
-def _compare_by_judge(
-    rows: Sequence[LabelledResponse],
-    classifier: JudgeClassifier | CascadeClassifier,
-    policy: Policy,
-) -> list[Compared]:
+def judge_of(classifier: Classifier) -> Judge | None:
+    """Find who is asked about responses, if anybody is."""
+    return judges_of({"": classifier}, _steps).get("")
+
+
+def _compare_by_judge(rows: Sequence[LabelledResponse], judge: Judge) -> list[Compared]:
     """Compare with a judge that is asked about as many responses at a time as it may be."""
-    judge = Judge(
-        name=classifier.judge,
-        policy=policy,
-        steps=partial(_steps, classifier),
-        is_usable=is_usable_reply,
-        may_pass=classifier.may_pass,
-    )
     judging = Judging({"": judge})
     trials = [Trial(prompt=_prompt_of(row, str(n)), policy="") for n, row in enumerate(rows)]
     responses = [Response(text=row.response) for row in rows]

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import atexit
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
@@ -21,10 +22,10 @@ from pytest_refusal.settings import TABLE, Settings
 from pytest_refusal.table_reader import TableReader, closest
 
 if TYPE_CHECKING:
-    from pytest_refusal.classifier.cascade import CascadeClassifier
-    from pytest_refusal.classifier.judge import JudgeClassifier
+    from pytest_refusal.execution.judging import Judge
     from pytest_refusal.policy.tables import PolicyTable
     from pytest_refusal.prompt import Prompt
+    from pytest_refusal.protocols import AskingClassifier, Steps
     from pytest_refusal.response import Response
 
 #: Built-in policies: a name, and the mapping of names to policies that holds it.
@@ -199,15 +200,27 @@ def build_classifier(
 
 def judges_of(
     classifiers: Mapping[str, Classifier],
-) -> dict[str, JudgeClassifier | CascadeClassifier]:
-    """Find the classifiers that ask a policy about responses."""
+    begin: Callable[[AskingClassifier, Prompt, Response], Steps[object]],
+) -> dict[str, Judge]:
+    """Find who is asked about responses, by the names of the classifiers; most ask nobody.
+
+    begin: how the judgement of a response to a prompt begins.
+    """
     from pytest_refusal.classifier.cascade import CascadeClassifier
-    from pytest_refusal.classifier.judge import JudgeClassifier
+    from pytest_refusal.classifier.judge import JudgeClassifier, is_usable_reply
+    from pytest_refusal.execution.judging import Judge
 
     return {
-        name: classifier
+        name: Judge(
+            name=classifier.judge,
+            policy=classifier.policy,
+            steps=partial(begin, classifier),
+            is_usable=is_usable_reply,
+            may_pass=classifier.may_pass,
+        )
         for name, classifier in classifiers.items()
         if isinstance(classifier, JudgeClassifier | CascadeClassifier)
+        and classifier.policy is not None
     }
 
 
