@@ -126,9 +126,8 @@ def settle(found: list[Found]) -> tuple[list[Found], ActsBySentence]:
                     here.difference_update(outranked)
     if is_outranked:
         found = [item for item in found if item.act in acts[item.sentence]]
-    if offers and complies:
-        found = _without_offered(found)
-        acts = _by_sentence(found)
+    if offers and complies and len(kept := _without_offered(found)) < len(found):
+        return kept, _by_sentence(kept)
     return found, acts
 
 
@@ -137,9 +136,10 @@ def _without_offered(found: list[Found]) -> list[Found]:
     offered = 0
     kept = []
     for item in found:
-        if item.act is _OFFER:
-            offered = max(offered, item.end)
-        if item.act is not _COMPLY or item.end > offered:
+        _, end, _, act, _ = item
+        if act is _OFFER and end > offered:
+            offered = end
+        if act is not _COMPLY or end > offered:
             kept.append(item)
     return kept
 

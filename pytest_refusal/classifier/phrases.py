@@ -65,11 +65,12 @@ class Explanation(NamedTuple):
 class _Judged(NamedTuple):
     """What is remembered of a text, whatever was asked.
 
-    told: the words, folded, that led to the verdict.
+    folded: the text as the rules see it.  found: what they found, before any of it was left out.
     """
 
     verdict: Verdict
-    told: tuple[str, ...]
+    folded: str
+    found: list[Found]
 
 
 class PhraseClassifier:
@@ -100,16 +101,16 @@ class PhraseClassifier:
         """Judge `text`; what it repeats from `prompt` is no evidence."""
         judged = self._judged.get(text)
         if judged is None:
-            explanation, told = self._explain(text, None)
-            judged = _Judged(explanation.verdict, told)
+            explanation, folded, found = self._explain(text, None)
+            judged = _Judged(explanation.verdict, folded, found)
             if len(text) <= _REMEMBERED_LENGTH:
                 if len(self._judged) >= _REMEMBERED:
                     self._judged.clear()
                 self._judged[text] = judged
-        if prompt is None or not judged.told:
+        if prompt is None or not judged.found:
             return judged.verdict
         echo = _echo_of(prompt)
-        if not any(map(echo.holds, judged.told)):
+        if not any(echo.holds(judged.folded[item.start : item.end]) for item in judged.found):
             return judged.verdict
         return self._explain(text, echo)[0].verdict
 
@@ -117,19 +118,18 @@ class PhraseClassifier:
         """Judge `text` and say what was found and weighed."""
         return self._explain(text, None if prompt is None else _echo_of(prompt))[0]
 
-    def _explain(self, text: str, echo: Echo | None) -> tuple[Explanation, tuple[str, ...]]:
-        """Judge `text`; return also the words, folded, that count only if they are no echo."""
+    def _explain(self, text: str, echo: Echo | None) -> tuple[Explanation, str, list[Found]]:
+        """Judge `text`; return also how the rules see it and what they found, echo or not."""
         reading = read(self._within_limit(text))
         if reading.is_blank:
             reason = "truncated" if reading.unfinished else "empty"
             verdict = Verdict(kind=_ANSWER, score=0.0, reason=reason)
-            return Explanation(verdict=verdict, found=(), features={}), ()
+            return Explanation(verdict=verdict, found=(), features={}), "", []
         view = View(reading.text)
-        found = self._finder.find(view)
-        told = tuple([view.text[item.start : item.end] for item in found])
+        all_found = found = self._finder.find(view)
         if echo is not None:
             found = [item for item in found if not echo.repeats(view, item)]
-        return self._weighed(text, view, found), told
+        return self._weighed(text, view, found), view.text, all_found
 
     def _weighed(self, text: str, view: View, found: list[Found]) -> Explanation:
         found, acts = settle(take_stances(view, found))
@@ -152,8 +152,8 @@ class PhraseClassifier:
             return Verdict(kind=_REFUSAL, score=1.0, reason="phrase", evidence=(configured,))
         score = self._weights.score(features)
         if score > 0.5 and (telling := _telling(found)):
-            kind, shown = _REFUSAL, telling[:_SHOWN]
-            evidence = [_evidence(text, item) for item in shown]
+            kind = _REFUSAL
+            evidence = [_evidence(text, item) for item in telling]
             if self._weights.is_partial(features):
                 kind = _PARTIAL
                 evidence[_SHOWN - 1 :] = [_substance(text, view, found)]
@@ -205,16 +205,22 @@ def _echo_of(prompt: Prompt | str) -> Echo:
 
 
 def _telling(found: Sequence[Found]) -> list[Found]:
-    """Return what tells of declining, strongest first, each act once in a sentence."""
-    first: dict[tuple[int, Act], Found] = {}
-    for item in found:
-        if item.act in _TELLING_RANK:
-            first.setdefault((item.sentence, item.act), item)
-    return sorted(first.values(), key=lambda item: (_TELLING_RANK[item.act], item.start))
+    """Return what tells most of declining, strongest first, each act once in a sentence."""
+    ranks = _TELLING_RANK
+    ranked = [(ranks[item[3]], place) for place, item in enumerate(found) if item[3] in ranks]
+    ranked.sort()
+    told: dict[tuple[int, int], Found] = {}
+    for rank, place in ranked:
+        item = found[place]
+        told.setdefault((rank, item.sentence), item)
+        if len(told) == _SHOWN:
+            break
+    return list(told.values())
 
 
 def _evidence(text: str, item: Found) -> Evidence:
-    return Evidence(rule=item.rule, text=text[item.start : item.end], offset=item.start)
+    start, end, rule, _, _ = item
+    return Evidence(rule=rule, text=text[start:end], offset=start)
 
 
 def _substance(text: str, view: View, found: Sequence[Found]) -> Evidence:
