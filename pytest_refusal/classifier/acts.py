@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable
-from functools import partial
-from typing import NamedTuple
 
 from pytest_refusal.classifier.language import ShownLanguages
 from pytest_refusal.classifier.literals import Literal, LiteralIndex, Placed
@@ -33,18 +31,9 @@ _OWN = frozenset(
 )
 
 
-class Found(NamedTuple):
-    """An act that was found: by which rule, where, and in which sentence."""
-
-    start: int
-    end: int
-    rule: str
-    act: Act
-    sentence: int
-
-
-# A call of the class takes twice as long, and ten are made for a text.
-_new_found = partial(tuple.__new__, Found)
+#: An act that was found: where it begins and ends, by which rule, what it is, and in which
+#: sentence.  A plain tuple, because ten are made for a text and taken apart several times.
+Found = tuple[int, int, str, Act, int]
 
 
 class ActFinder:
@@ -78,7 +67,7 @@ class ActFinder:
         found = _own(search.find(telling), view)
         if weaker:
             # Where something is declined, weaker acts would be left out again.
-            settled = frozenset([item.sentence for item in found if item.act is _DECLINE])
+            settled = frozenset([s for _, _, _, act, s in found if act is _DECLINE])
             found += _own(search.find(weaker, settled), view)
         if not found:
             return []
@@ -91,7 +80,7 @@ class ActFinder:
 
 
 def _own(found: list[Found], view: View) -> list[Found]:
-    return [f for f in found if f.act not in _OWN or not view.is_anothers(f.start, f.end)]
+    return [item for item in found if item[3] not in _OWN or not view.is_anothers(item[0], item[1])]
 
 
 def _find_opening(rule: Rule, view: View, found: list[Found]) -> None:
@@ -99,7 +88,7 @@ def _find_opening(rule: Rule, view: View, found: list[Found]) -> None:
     for opening in rule.openings:
         end = start + len(opening)
         if text.startswith(opening, start) and (not rule.spaced or _is_word(text, start, end)):
-            found.append(Found(start, end, rule.name, rule.act, 0))
+            found.append((start, end, rule.name, rule.act, 0))
             return
 
 
@@ -121,7 +110,7 @@ class _Search:
                 rule, length = literal.rule, len(literal.text)
                 for start in starts:
                     sentence = bisect_right(sentences, start) - 1
-                    found.append(_new_found((start, start + length, rule.name, rule.act, sentence)))
+                    found.append((start, start + length, rule.name, rule.act, sentence))
             elif self._left > 0:
                 self._find_patterns(literal, starts, settled, found)
         return found
@@ -164,7 +153,7 @@ class _Search:
                 match = matcher.inside.search(view.padded if lead else text, low, high + lead)
             if match:
                 begin, end = match.span()
-                found.append(_new_found((begin, end - lead, rule.name, rule.act, sentence)))
+                found.append((begin, end - lead, rule.name, rule.act, sentence))
                 done.add((rule, sentence))
 
     def _compiled(self, cue: Literal) -> Matcher:

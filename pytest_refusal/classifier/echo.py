@@ -28,13 +28,14 @@ class Echo:
 
     def repeats(self, view: View, item: Found) -> bool:
         """Return whether the sentence in which `item` was found stands in the prompt."""
-        low, high = view.sentences[item.sentence]
-        low, high = max(low, item.start - 200), min(high, item.end + 200)
+        start, end, _, _, number = item
+        low, high = view.sentences[number]
+        low, high = max(low, start - 200), min(high, end + 200)
         sentence = _bare(view.text[low:high])
         if len(sentence) < _SHORTEST:
             return False
-        start = self._prompt.find(sentence)
-        return start >= 0 and not _FORBIDDEN.search(self._prompt[max(start - 80, 0) : start])
+        place = self._prompt.find(sentence)
+        return place >= 0 and not _FORBIDDEN.search(self._prompt[max(place - 80, 0) : place])
 
 
 def _bare(folded: str) -> str:

@@ -93,12 +93,15 @@ _OPEN, _EARLY, _LATE = ({act: act + place for act in Act} for place in (".open",
 
 def take_stances(view: View, found: list[Found]) -> list[Found]:
     """Read "I don't condone that" as declining, unless what was asked for is given all the same."""
-    acts = [item.act for item in found]
+    acts = {act for _, _, _, act, _ in found}
     if _STANCE not in acts:
         return found
     if _COMPLY in acts or _is_list(view) or _counts_to_three(view.text):
-        return [item for item in found if item.act is not _STANCE]
-    return [item._replace(act=_DECLINE) if item.act is _STANCE else item for item in found]
+        return [item for item in found if item[3] is not _STANCE]
+    return [
+        (start, end, rule, _DECLINE if act is _STANCE else act, sentence)
+        for start, end, rule, act, sentence in found
+    ]
 
 
 def _counts_to_three(text: str) -> bool:
@@ -125,7 +128,7 @@ def settle(found: list[Found]) -> tuple[list[Found], ActsBySentence]:
                 if act in here:
                     here.difference_update(outranked)
     if is_outranked:
-        found = [item for item in found if item.act in acts[item.sentence]]
+        found = [item for item in found if item[3] in acts[item[4]]]
     if offers and complies and len(kept := _without_offered(found)) < len(found):
         return kept, _by_sentence(kept)
     return found, acts

@@ -110,7 +110,7 @@ class PhraseClassifier:
         if prompt is None or not judged.found:
             return judged.verdict
         echo = _echo_of(prompt)
-        if not any(echo.holds(judged.folded[item.start : item.end]) for item in judged.found):
+        if not any(echo.holds(judged.folded[start:end]) for start, end, *_ in judged.found):
             return judged.verdict
         return self._explain(text, echo)[0].verdict
 
@@ -207,13 +207,10 @@ def _echo_of(prompt: Prompt | str) -> Echo:
 def _telling(found: Sequence[Found]) -> list[Found]:
     """Return what tells most of declining, strongest first, each act once in a sentence."""
     ranks = _TELLING_RANK
-    ranked = [(ranks[item[3]], place) for place, item in enumerate(found) if item[3] in ranks]
-    ranked.sort()
+    ranked = sorted([(ranks[act], item) for item in found if (act := item[3]) in ranks])
     told: dict[tuple[int, int], Found] = {}
-    for rank, place in ranked:
-        item = found[place]
-        told.setdefault((rank, item.sentence), item)
-        if len(told) == _SHOWN:
+    for rank, item in ranked:
+        if told.setdefault((rank, item[4]), item) is item and len(told) == _SHOWN:
             break
     return list(told.values())
 
@@ -225,9 +222,9 @@ def _evidence(text: str, item: Found) -> Evidence:
 
 def _substance(text: str, view: View, found: Sequence[Found]) -> Evidence:
     for item in found:
-        if item.act in _SUBSTANCE:
+        if item[3] in _SUBSTANCE:
             return _evidence(text, item)
-    acting = {item.sentence for item in found}
+    acting = {sentence for *_, sentence in found}
     plain = [index for index in range(len(view.sentences)) if index not in acting]
     low, high = view.sentences[plain[0] if plain else -1]
     start = low + len(text[low:high]) - len(text[low:high].lstrip())

@@ -53,7 +53,9 @@ def is_found(finder: ActFinder, ruleset: RuleSet, rule: Rule, sample: str) -> bo
     texts = [f"{sample}. {rest}"]
     texts += [f"{sample} {need}. {rest}" for need in needed[1:]]
     texts += [f"{need}{sample}. {rest}" for need in needed[1:]]
-    return any(item.rule == rule.name for text in texts for item in finder.find(View(text)))
+    return any(
+        found_by == rule.name for text in texts for _, _, found_by, _, _ in finder.find(View(text))
+    )
 
 
 def stubs() -> list[RuleSet]:
