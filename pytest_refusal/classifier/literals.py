@@ -133,9 +133,12 @@ class _Words:
     """
 
     def __init__(self, literals: Iterable[Literal], *, after: str = " ") -> None:
-        self.literals = _by_text(literals, lambda text: _SPACES.sub(" ", words_of(text)))
+        self.literals = _by_text(literals, lambda text: " ".join(words_of(text).split()))
+        # As they are matched: with what stands before, and a space after.
         self._beginnings = {
-            text: [x for x in _beginnings(text, self.literals) if not _goes_on(text, len(x))]
+            f"{after}{text} ": [
+                x for x in _beginnings(text, self.literals) if not _goes_on(text, len(x))
+            ]
             for text in self.literals
         }
         self._after = after
@@ -145,21 +148,23 @@ class _Words:
         # Emphasis, too, became a space: "do **not** write".
         any_of = _any_of(self.literals).replace(re.escape(" "), " +")
         # One character comes first, because the search skips to it at once.
-        return re.compile(f"{self._after}(?=({any_of}) )")
+        return re.compile(f"{self._after}{any_of} ")
 
     def places_in(self, words: str, most: int) -> Places:
         """Return where literals stand, up to where `most` different ones were found."""
         places: Places = {}
-        beginnings = self._beginnings
-        for match in self._pattern.finditer(words):
-            if len(places) > most:
-                break
-            text, start = match[1], match.start()
+        search, beginnings = self._pattern.search, self._beginnings
+        # They may overlap.  To look ahead for them takes twice as long as to match them and to go
+        # back.
+        match = search(words)
+        while match and len(places) <= most:
+            text, start = match[0], match.start()
             for here in beginnings.get(text) or beginnings[_SPACES.sub(" ", text)]:
                 if here in places:
                     places[here].append(start)
                 else:
                     places[here] = [start]
+            match = search(words, start + 1)
         return places
 
 
