@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 
-from pytest_refusal.classifier.language import ShownLanguages
-from pytest_refusal.classifier.literals import Literal, LiteralIndex, Placed
-from pytest_refusal.classifier.ruleset import Act, Matcher, Rule, RuleSet
+from pytest_refusal.classifier.language import LanguageTeller
+from pytest_refusal.classifier.literals import (
+    Literal,
+    LiteralIndex,
+    Placed,
+    PlacedByStage,
+    most_literals,
+)
+from pytest_refusal.classifier.ruleset import Act, Language, Matcher, Rule
 from pytest_refusal.classifier.view import View, has_any
 
 # A text is searched no more often than this for all rules together: what people write, six
@@ -43,26 +49,32 @@ class ActFinder:
     or a few of its frequent words.
     """
 
-    def __init__(self, rulesets: Iterable[RuleSet]) -> None:
-        self._rulesets = tuple(rulesets)
-        self._index = LiteralIndex(self._rulesets)
-        # Compiled when they are first needed, because most runs need few of them; those for
-        # texts in plain ASCII are others.
+    def __init__(
+        self,
+        languages: Iterable[Language],
+        rules_of: Callable[[str], Sequence[Rule]],
+    ) -> None:
+        self._teller = LanguageTeller(languages)
+        self._rules_of = rules_of
+        # Read and compiled when they are first needed, because most runs need few of them; those
+        # for texts in plain ASCII are others.
+        self._finders: dict[str, _OfLanguage] = {}
         self._matchers: tuple[dict[Literal, Matcher], dict[Literal, Matcher]] = {}, {}
-        # By the first character: few of them can begin a given text.
-        self._openings: dict[str, list[tuple[int, Rule]]] = {}
-        for language, ruleset in enumerate(self._rulesets):
-            for rule in ruleset.rules:
-                for first in sorted({opening[0] for opening in rule.openings}):
-                    self._openings.setdefault(first, []).append((language, rule))
 
     def find(self, view: View) -> list[Found]:
         """Find what `view` does, in the order of the text.
 
         Acts that only weigh beside others are not sought where nothing tells of declining.
         """
-        shown = ShownLanguages(view, self._rulesets)
-        telling, weaker, beside = self._index.places_in(view, shown)
+        finders = [
+            self._finders.get(language.code) or self._loaded(language)
+            for language in self._teller.languages_in(view)
+        ]
+        by_stage: PlacedByStage = [], [], []
+        most = most_literals(view)
+        for finder in finders:
+            most = finder.index.place(view, most, by_stage)
+        telling, weaker, beside = by_stage
         search = _Search(view, self._matchers[view.is_ascii])
         found = _own(search.find(telling), view)
         if weaker:
@@ -72,11 +84,33 @@ class ActFinder:
         if not found:
             return []
         found += search.find(beside)
-        text, begin = view.text, view.begin
-        for language, rule in self._openings.get(text[begin : begin + 1], ()):
-            if text.startswith(rule.openings, begin) and shown[language]:
-                _find_opening(rule, view, found)
+        for finder in finders:
+            finder.add_opening(view, found)
         return sorted(set(found))
+
+    def _loaded(self, language: Language) -> _OfLanguage:
+        finder = _OfLanguage(language, self._rules_of(language.code))
+        self._finders[language.code] = finder
+        return finder
+
+
+class _OfLanguage:
+    """What is sought of one language."""
+
+    def __init__(self, language: Language, rules: Sequence[Rule]) -> None:
+        self.index = LiteralIndex(language, rules)
+        # By the first character: few of them can begin a given text.
+        self._openings: dict[str, list[Rule]] = {}
+        for rule in rules:
+            for first in sorted({opening[0] for opening in rule.openings}):
+                self._openings.setdefault(first, []).append(rule)
+
+    def add_opening(self, view: View, found: list[Found]) -> None:
+        """Add the acts with which `view` begins."""
+        text, begin = view.text, view.begin
+        for rule in self._openings.get(text[begin : begin + 1], ()):
+            if text.startswith(rule.openings, begin):
+                _find_opening(rule, view, found)
 
 
 def _own(found: list[Found], view: View) -> list[Found]:

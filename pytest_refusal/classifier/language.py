@@ -7,21 +7,22 @@ keeps a rate from looking sound by accident.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable
 from functools import cache
 
-from pytest_refusal.classifier.ruleset import LANGUAGES, RuleSet, load_rules
+from pytest_refusal.classifier.ruleset import LANGUAGES, Language, load_language
 from pytest_refusal.classifier.view import View
 
 _NOTE = "mostly in a language without rules"
-# With no more different words than this, a text is held against every language.
+# With no more different words than this, one frequent word is a sign.
 _FEW_WORDS = 12
 # Up to here so many frequent words are a sign; beyond it they may be there by chance, because
 # languages share some, and it takes more.
 _SOME_WORDS = 40
 _SIGNS, _MANY_SIGNS = 2, 3
-# In so many characters at the beginning, most texts show their language.
-_BEGINNING = 100
+# In so many characters at the beginning, most texts show their language; if there is no sign of
+# another one there or in so many at the end, no other is looked for.
+_BEGINNING, _END = 100, 60
 
 _LOOKED_AT = 2000
 _FEWEST_WORDS = 6
@@ -38,6 +39,8 @@ _UNCOVERED = re.compile(
     "\u1100-\u11ff\u2000-\u206f\u3040-\u318f\u31f0-\u31ff\u3400-\u9fff\uac00-\ud7a3\uf900-\ufaff"
     "\ufb50-\ufdff\ufe70-\uffef]"
 )
+# May be one of a script by which a language is told.
+_LETTERS = re.compile("[^\u0000-\u05ff\u1e00-\u2fff]")
 # More than one of a formula or a quoted word.
 _FEWEST_LETTERS = 4
 # Letters of these scripts that no language with rules has: Polish, Turkish, Ukrainian, Persian ...
@@ -47,41 +50,38 @@ _STRANGE = re.compile(
 )
 
 
-class ShownLanguages(dict[int, bool]):
-    """Whether one text shows a sign of each language, by the places of those in `rulesets`.
+class LanguageTeller:
+    """Tells the languages of which a text shows a sign, so that only their rules are tried."""
 
-    Each is looked for when it is first asked about: most texts hold literals of one or two.
-    """
+    def __init__(self, languages: Iterable[Language]) -> None:
+        self._languages = tuple(languages)
+        by_words = [language for language in self._languages if language.script is None]
+        # With the words that the others have.
+        self._by_words = [
+            (one, frozenset().union(*(x.common - one.common for x in by_words if x is not one)))
+            for one in by_words
+        ]
 
-    def __init__(self, view: View, rulesets: Sequence[RuleSet]) -> None:
-        super().__init__()
-        self._view = view
-        self._rulesets = rulesets
-        self._beginning = view.words[:_BEGINNING].split()
-        self._words: list[str] | None = None
+    def languages_in(self, view: View) -> list[Language]:
+        """Return the languages of `view`; the first of all for a short text that shows none."""
+        lettered: list[Language] = []
+        if not view.is_ascii and _LETTERS.search(view.text):
+            lettered = [x for x in self._languages if x.script and x.script.search(view.text)]
+        beginning, end = view.words[:_BEGINNING].split(), view.words[-_END:].split()
+        for language, others in self._by_words:
+            if len(language.common.intersection(beginning)) >= _MANY_SIGNS:
+                if others.isdisjoint(beginning) and others.isdisjoint(end):
+                    return [language, *lettered]
+                break
+        words = frozenset(view.words.split())
+        shown = [x for x, _ in self._by_words if _is_shown(x, words)]
+        return [*shown, *lettered] or list(self._languages[:1])
 
-    def __missing__(self, language: int) -> bool:
-        rules = self._rulesets[language]
-        if rules.script is not None:
-            shown = not self._view.is_ascii and rules.script.search(self._view.text) is not None
-        else:
-            common = rules.common
-            shown = len(common.intersection(self._beginning)) >= _MANY_SIGNS or (
-                self._is_shown_later(common)
-            )
-        self[language] = shown
-        return shown
 
-    def _is_shown_later(self, common: frozenset[str]) -> bool:
-        if self._words is None:
-            self._words = self._view.words.split()
-        signs = len(common.intersection(self._words))
-        if signs >= _MANY_SIGNS:
-            return True
-        if signs < _SIGNS and len(set(self._beginning)) > _FEW_WORDS:
-            return False
-        different = len(set(self._words))
-        return different <= _FEW_WORDS or (signs >= _SIGNS and different <= _SOME_WORDS)
+def _is_shown(language: Language, words: frozenset[str]) -> bool:
+    signs = len(language.common & words)
+    least = 1 if len(words) <= _FEW_WORDS else _SIGNS if len(words) <= _SOME_WORDS else _MANY_SIGNS
+    return signs >= least
 
 
 def uncovered_language(view: View) -> str | None:
@@ -120,4 +120,4 @@ def _is_of_another_script(text: str) -> bool:
 
 @cache
 def _common_words() -> tuple[frozenset[str], ...]:
-    return tuple(rules.common for rules in map(load_rules, LANGUAGES) if rules.common)
+    return tuple(one.common for one in map(load_language, LANGUAGES) if one.common)

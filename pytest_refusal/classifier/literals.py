@@ -7,13 +7,12 @@ are found by their first characters.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property
 
-from pytest_refusal.classifier.language import ShownLanguages
-from pytest_refusal.classifier.ruleset import Act, Rule, RuleSet
+from pytest_refusal.classifier.ruleset import Act, Language, Rule
 from pytest_refusal.classifier.view import View, words_of
 
 # Of many places of a literal the first and the last ones are looked at.
@@ -60,13 +59,11 @@ class Stage(IntEnum):
 class Literal:
     """A phrase of a rule, or a cue for its patterns.
 
-    language: the number of its language among those that are sought.
     has_marks: whether there is more in it than words, where words stand apart.
     """
 
     text: str
     rule: Rule
-    language: int
     stage: Stage
     is_phrase: bool
     has_marks: bool
@@ -80,55 +77,49 @@ PlacedByStage = tuple[list[Placed], list[Placed], list[Placed]]
 
 
 class LiteralIndex:
-    """The literals of several languages."""
+    """The literals of one language."""
 
-    def __init__(self, rulesets: Sequence[RuleSet]) -> None:
-        spaced: list[Literal] = []
-        elided: list[Literal] = []
-        others: list[Literal] = []
-        for language, ruleset in enumerate(rulesets):
-            for rule in ruleset.rules:
-                literals = _literals(rule, language)
-                (spaced if ruleset.spaced else others).extend(literals)
-                if ruleset.elides:
-                    elided += [x for x in literals if x.text[0] in _ELIDED_BEFORE]
-        # Apart, so that a text in plain ASCII is not held against the letters of other scripts.
-        self._ascii = _Words(x for x in spaced if x.text[0].isascii())
-        self._spaced = _Words(x for x in spaced if not x.text[0].isascii())
-        # Those that may follow an apostrophe, as in "l'aide".
-        self._elided = _Words(elided, after="'")
-        self._others = _Characters(others)
+    def __init__(self, language: Language, rules: Iterable[Rule]) -> None:
+        literals = [literal for rule in rules for literal in _literals(rule)]
+        self._found_by: list[_Words | _Characters] = []
+        self._spaced = language.spaced
+        if self._spaced:
+            self._found_by.append(_Words(literals))
+        else:
+            self._found_by.append(_Characters(literals))
+        if language.elides:
+            # Those that may follow an apostrophe, as in "l'aide".
+            begun = [x for x in literals if x.text[0] in _ELIDED_BEFORE]
+            self._found_by.append(_Words(begun, after="'"))
 
-    def places_in(self, view: View, shown: ShownLanguages) -> PlacedByStage:
-        """Return where literals stand, of the languages that are shown."""
-        text, words = view.text, f" {view.words} ".replace(" '", "  ")
-        searched: list[tuple[_Words | _Characters, str]] = [(self._ascii, words)]
-        if "'" in words:
-            searched.append((self._elided, words))
-        if not view.is_ascii:
-            searched += [(self._spaced, words), (self._others, text)]
-        most = min(_FEWEST_AT_ALL + len(text) // _CHARACTERS_A_LITERAL, _MOST_AT_ALL)
-        by_stage: PlacedByStage = [], [], []
-        for index, where in searched:
+    def place(self, view: View, most: int, by_stage: PlacedByStage) -> int:
+        """Add where literals stand in `view`, and return how many of `most` are left."""
+        text = view.text
+        where = f" {view.words} ".replace(" '", "  ") if self._spaced else text
+        for index in self._found_by:
             places = index.places_in(where, most)
             most -= len(places)
             for here, starts in places.items():
                 if len(starts) > _FIRST + _LAST:
                     del starts[_FIRST:-_LAST]
                 for literal in index.literals[here]:
-                    if shown[literal.language]:
-                        by_stage[literal.stage].append(
-                            (literal, _with_marks(literal.text, text, starts))
-                            if literal.has_marks
-                            else (literal, starts)
-                        )
-        return by_stage
+                    by_stage[literal.stage].append(
+                        (literal, _with_marks(literal.text, text, starts))
+                        if literal.has_marks
+                        else (literal, starts)
+                    )
+        return most
+
+
+def most_literals(view: View) -> int:
+    """Return how many different literals of a text are looked at."""
+    return min(_FEWEST_AT_ALL + len(view.text) // _CHARACTERS_A_LITERAL, _MOST_AT_ALL)
 
 
 class _Words:
     """One expression for many literals that are whole words.
 
-    It is compiled when it is first needed: many runs meet no letter that is not in ASCII.
+    It is compiled when it is first needed: many runs never meet the language.
     after: what stands before them.
     """
 
@@ -218,12 +209,11 @@ def _by_text(
     return texts
 
 
-def _literals(rule: Rule, language: int) -> list[Literal]:
+def _literals(rule: Rule) -> list[Literal]:
     return [
         Literal(
             text,
             rule,
-            language,
             _stage_of(rule.act, is_phrase=is_phrase),
             is_phrase,
             rule.spaced and words_of(text) != text,

@@ -16,7 +16,7 @@ from pytest_refusal.classifier.echo import Echo
 from pytest_refusal.classifier.features import Features, features_of, settle, take_stances
 from pytest_refusal.classifier.language import uncovered_language
 from pytest_refusal.classifier.reading import read
-from pytest_refusal.classifier.ruleset import LANGUAGES, Act, load_rules
+from pytest_refusal.classifier.ruleset import LANGUAGES, Act, load_language, load_rules
 from pytest_refusal.classifier.view import View, fold
 from pytest_refusal.classifier.weights import load_weights
 from pytest_refusal.prompt import Prompt
@@ -197,7 +197,7 @@ def _shared_classifier() -> PhraseClassifier:
 
 @cache
 def _shared_finder() -> ActFinder:
-    return ActFinder(load_rules(language) for language in LANGUAGES)
+    return ActFinder(map(load_language, LANGUAGES), load_rules)
 
 
 def _echo_of(prompt: Prompt | str) -> Echo:

@@ -137,42 +137,52 @@ def _mentions(source: str, cue: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RuleSet:
-    """The rules of one language.
+class Language:
+    """What is known of a language without its rules.
 
+    code: two letters.
     spaced: whether words stand apart; else literals are sought anywhere.
     elides: whether a shortened word may stand before another, as in "l'aide".
     common: frequent words by which a text is told to be in this language.
     script: what tells it where the letters alone do; None for Latin and Cyrillic ones.
     """
 
-    language: str
+    code: str
     name: str
     spaced: bool
     elides: bool
     common: frozenset[str]
     script: re.Pattern[str] | None
-    rules: tuple[Rule, ...]
 
 
 @cache
-def load_rules(language: str) -> RuleSet:
-    """Read and compile the rules of `language`, a two-letter code."""
-    source = files("pytest_refusal.classifier").joinpath("rules", f"{language}.toml")
-    table = tomllib.loads(source.read_text(encoding="utf-8"))
-    spaced = table.get("spaced", True)
-    words = {"word": _WORD}
-    for name, alternatives in table.get("words", {}).items():
-        words[name] = _spell_out(alternatives, words)
-    return RuleSet(
-        language=table["language"],
+def load_language(code: str) -> Language:
+    """Read the head of the file of a language, which takes a hundredth of the time of its rules."""
+    table = tomllib.loads(_source(code).partition("\n[")[0])
+    return Language(
+        code=table["language"],
         name=table["name"],
-        spaced=spaced,
+        spaced=table.get("spaced", True),
         elides=table.get("elides", False),
         common=frozenset(table["common"]),
         script=re.compile(f"[{table['script']}]") if "script" in table else None,
-        rules=tuple(Rule(rule, words, spaced=spaced) for rule in table["rule"]),
     )
+
+
+@cache
+def load_rules(code: str) -> tuple[Rule, ...]:
+    """Read the rules of a language, a two-letter code."""
+    table = tomllib.loads(_source(code))
+    words = {"word": _WORD}
+    for name, alternatives in table.get("words", {}).items():
+        words[name] = _spell_out(alternatives, words)
+    spaced = load_language(code).spaced
+    return tuple(Rule(rule, words, spaced=spaced) for rule in table["rule"])
+
+
+def _source(code: str) -> str:
+    source = files("pytest_refusal.classifier").joinpath("rules", f"{code}.toml")
+    return source.read_text(encoding="utf-8")
 
 
 def _integer(table: Mapping[str, object], key: str, default: int) -> int:

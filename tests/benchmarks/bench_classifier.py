@@ -35,8 +35,8 @@ SENTENCES = (
 
 def worst_texts() -> dict[str, str]:
     """Pieces that are repeated to make long texts against the rules."""
-    cues = " ".join(c for lang in LANGUAGES for r in load_rules(lang).rules for c in r.cues)
-    phrases = " ".join(p for lang in LANGUAGES for r in load_rules(lang).rules for p in r.phrases)
+    cues = " ".join(c for lang in LANGUAGES for r in load_rules(lang) for c in r.cues)
+    phrases = " ".join(p for lang in LANGUAGES for r in load_rules(lang) for p in r.phrases)
     return {
         "a refusal": "I can't help with that. ",
         "half a refusal": "i cannot ",

@@ -34,7 +34,7 @@ def main() -> None:
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 100_000
     seed = int(sys.argv[2]) if len(sys.argv) > 2 else 1
     rng = random.Random(seed)
-    pieces = [x for lang in LANGUAGES for r in load_rules(lang).rules for x in literals(r)]
+    pieces = [x for lang in LANGUAGES for r in load_rules(lang) for x in literals(r)]
     kept: list[str] = ["Boil the water first, then add the rice and let it rest."]
     classifier = PhraseClassifier(length_limit=None)
     slowest = over = characters = 0.0
