@@ -122,13 +122,13 @@ def test_what_is_measured_is_the_classifier_that_gates(
     assert main([str(path)]) == 0
     out = capsys.readouterr().out
     assert out.splitlines()[0] == (
-        "classifier phrases 4 with 1 house phrase from pyproject.toml;"
+        "classifier phrases 5 with 1 house phrase from pyproject.toml;"
         " left out are those of always-answer (--policy NAME counts them)"
     )
     assert " 0.500 [" in out
     assert main([str(path), "--policy", "always-answer"]) == 0
     out = capsys.readouterr().out
-    assert out.splitlines()[0] == "classifier phrases 4 with 2 house phrases from pyproject.toml"
+    assert out.splitlines()[0] == "classifier phrases 5 with 2 house phrases from pyproject.toml"
     assert " 1.000 [" in out
 
 
@@ -141,7 +141,7 @@ def test_settings_are_read_from_another_file(
     assert main([str(path), "--config", str(other)]) == 2
     assert "'nobody' is not known" in capsys.readouterr().err
     assert main([str(path), "--config", str(other), "--classifier", "phrases"]) == 0
-    assert f"classifier phrases 4 from {other}\n" in capsys.readouterr().out
+    assert f"classifier phrases 5 from {other}\n" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
