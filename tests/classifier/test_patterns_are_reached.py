@@ -90,6 +90,8 @@ def part(name: str, value: object, random: Random) -> str:
             # A blank that may be left out is written; others are one blank.
             times = low + more if is_blank(inner) else random.choice((low, low, low + 1))
             return "".join(written(inner, random) for _ in range(min(times, int(high))))
+        case "ATOMIC_GROUP", inner:
+            return written(inner, random)
         case "IN", items:
             return one_of(items)
         case (("AT" | "ASSERT" | "ASSERT_NOT"), _):
