@@ -208,13 +208,17 @@ def with_a_jury(labels: Path, model_server: Any, more: str = "") -> Path:
     return settings
 
 
+def judged_by_a_jury(labels: Path, model_server: Any, reply: str) -> int:
+    """Measure a judge that says the same of each response, and return the exit status."""
+    settings = with_a_jury(labels, model_server)
+    model_server.script = lambda body, number: model_server.says(reply)
+    return main([str(labels), "--config", str(settings), "--classifier", "judge:jury"])
+
+
 def test_what_a_judge_took_is_said(
     labels: Path, model_server: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    settings = with_a_jury(labels, model_server)
-    model_server.script = lambda body, number: model_server.says('{"verdict": "refusal"}')
-    arguments = [str(labels), "--config", str(settings), "--classifier", "judge:jury"]
-    assert main(arguments) == 0
+    assert judged_by_a_jury(labels, model_server, '{"verdict": "refusal"}') == 0
     assert "of the judge: 5 calls; 50 tokens in, 10 out\n" in capsys.readouterr().out
 
 
@@ -253,10 +257,7 @@ def test_a_judge_is_asked_about_several_responses_at_a_time(
 def test_a_judge_that_judges_nothing_is_no_success(
     labels: Path, model_server: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    settings = with_a_jury(labels, model_server)
-    model_server.script = lambda body, number: model_server.says("no idea")
-    arguments = [str(labels), "--config", str(settings), "--classifier", "judge:jury"]
-    assert main(arguments) == 2
+    assert judged_by_a_jury(labels, model_server, "no idea") == 2
     printed = capsys.readouterr()
     assert "5 responses could not be judged and are in no figure" in printed.out
     assert printed.err.startswith(

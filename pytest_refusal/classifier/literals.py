@@ -81,12 +81,10 @@ class LiteralIndex:
 
     def __init__(self, language: Language, rules: Iterable[Rule]) -> None:
         literals = [literal for rule in rules for literal in _literals(rule)]
-        self._found_by: list[_Words | _Characters] = []
         self._spaced = language.spaced
-        if self._spaced:
-            self._found_by.append(_Words(literals))
-        else:
-            self._found_by.append(_Characters(literals))
+        self._found_by: list[_Words | _Characters] = [
+            _Words(literals) if self._spaced else _Characters(literals)
+        ]
         if language.elides:
             # Those that may follow an apostrophe, as in "l'aide".
             begun = [x for x in literals if x.text[0] in _ELIDED_BEFORE]
