@@ -63,7 +63,7 @@ class LanguageTeller:
         ]
 
     def languages_in(self, view: View) -> list[Language]:
-        """Return the languages of `view`; the first of all for a short text that shows none."""
+        """Return the languages that `view` shows; the first of all if it shows none."""
         lettered: list[Language] = []
         if not view.is_ascii and _LETTERS.search(view.text):
             lettered = [x for x in self._languages if x.script and x.script.search(view.text)]
