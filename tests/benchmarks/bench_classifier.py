@@ -69,6 +69,15 @@ def worst_texts() -> dict[str, str]:
     }
 
 
+def repeated(piece: str, size: int) -> str:
+    """Return about `size` characters of it, in whole pieces where one is not longer.
+
+    Half a word at the end may be one of another language, whose rules are then tried, too.
+    """
+    whole = size - size % len(piece) or size
+    return (piece * (size // len(piece) + 1))[:whole]
+
+
 def best_seconds(works: Sequence[tuple[Callable[[], object], int]], rounds: int) -> list[float]:
     """Return the least CPU time of each work, which is done so many times in every round.
 
@@ -119,9 +128,7 @@ def main() -> None:
     print("   ms per 10 KB of 10 KB, 50 KB, 1 MB")
     for name, piece in worst_texts().items():
         sizes = (SHORTEST, SHORT, LONG)
-        # Whole pieces: half a word at the end may be one of another language, whose rules are then
-        # tried on one of the sizes only.
-        texts = [piece * (size // len(piece)) for size in sizes]
+        texts = [repeated(piece, size) for size in sizes]
         works = [
             (lambda text=text: classify(text), LONG // size)
             for text, size in zip(texts, sizes, strict=True)
