@@ -32,6 +32,7 @@ class BackgroundLoop:
         self._thread: threading.Thread | None = None
         self._lock = threading.Lock()
         self._closed = False
+        self._ended = False
         self._closers: dict[object, Closer] = {}
 
     def open(self) -> None:
@@ -111,7 +112,23 @@ class BackgroundLoop:
         for closer in self._closers.values():
             with suppress(Exception):  # whoever cannot close is left to the end of the process
                 await asyncio.wait_for(closer(), _CANCEL_TIMEOUT_S)
+        self._ended = True
         loop.stop()
+
+    def _serve(self, loop: asyncio.AbstractEventLoop) -> None:
+        asyncio.set_event_loop(loop)
+        try:
+            # A policy may stop the loop, or exit in a task of its own: others still wait on it.
+            while not self._ended:
+                try:
+                    loop.run_forever()
+                except (SystemExit, KeyboardInterrupt) as error:
+                    loop.call_exception_handler(
+                        {"message": f"{type(error).__name__} on the event loop", "exception": error}
+                    )
+        finally:
+            loop.run_until_complete(loop.shutdown_asyncgens())
+            loop.close()
 
     def __enter__(self) -> Self:
         return self
@@ -132,7 +149,7 @@ class BackgroundLoop:
                 self._loop = asyncio.new_event_loop()
             if self._thread is None:
                 self._thread = threading.Thread(
-                    target=_serve, args=(self._loop,), name="pytest-refusal", daemon=True
+                    target=self._serve, args=(self._loop,), name="pytest-refusal", daemon=True
                 )
                 self._thread.start()
             return self._loop
@@ -144,15 +161,6 @@ async def _capture(awaitable: Awaitable[T]) -> tuple[T | None, BaseException | N
         return await awaitable, None
     except BaseException as error:  # raised again by the one who waits
         return None, error
-
-
-def _serve(loop: asyncio.AbstractEventLoop) -> None:
-    asyncio.set_event_loop(loop)
-    try:
-        loop.run_forever()
-    finally:
-        loop.run_until_complete(loop.shutdown_asyncgens())
-        loop.close()
 
 
 async def _cancel_all() -> None:

@@ -80,6 +80,14 @@ POLICIES = """
             asyncio.get_running_loop().stop()
         return good(text)
 
+    async def exits_in_a_task(text):
+        if "egg" in text:
+            asyncio.ensure_future(exits())
+        return good(text)
+
+    async def exits():
+        raise SystemExit(3)
+
     def removes_the_corpus(text):
         Path(HERE, "prompts.toml").unlink(missing_ok=True)
         return good(text)
@@ -150,6 +158,8 @@ CASES = [
     case("errs_later", says="1 unevaluated prompt"),
     case("own_loop", outcomes=GOOD, exit_status=0),
     case("stops_its_loop", outcomes=GOOD, exit_status=0),
+    case("stops_its_loop", *TWO, outcomes=GOOD, exit_status=0),
+    case("exits_in_a_task", outcomes=GOOD, exit_status=0),
     case("removes_the_corpus", outcomes=GOOD, exit_status=0),
     case("nested", *TWO, outcomes=GOOD, exit_status=0),
 ]  # fmt: skip

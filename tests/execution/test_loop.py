@@ -8,6 +8,9 @@ import socket
 import threading
 import time
 import warnings
+from collections.abc import Awaitable, Callable
+from concurrent.futures import Future
+from typing import Any
 
 import pytest
 
@@ -17,6 +20,12 @@ from pytest_refusal.execution.loop import BackgroundLoop
 async def add(a: int, b: int) -> int:
     await asyncio.sleep(0)
     return a + b
+
+
+def wait_for(future: Future[tuple[Any, BaseException | None]]) -> Any:
+    result, error = future.result(timeout=5)
+    assert error is None
+    return result
 
 
 def threads() -> list[str]:
@@ -53,6 +62,41 @@ def test_what_the_work_raises_reaches_the_caller_and_the_loop_lives_on(
         with pytest.raises(kind, match="why"):
             loop.run(fail())
         assert loop.run(add(1, 1)) == 2
+
+
+async def stops_the_loop() -> None:
+    asyncio.get_running_loop().stop()
+
+
+async def exits_in_a_task() -> None:
+    await asyncio.wait([asyncio.ensure_future(stop_the_process())])
+
+
+async def stop_the_process() -> None:
+    raise SystemExit("from a task")
+
+
+@pytest.mark.parametrize("ends_the_loop", [stops_the_loop, exits_in_a_task])
+def test_work_that_ends_the_loop_takes_nobody_elses_with_it(
+    ends_the_loop: Callable[[], Awaitable[None]],
+) -> None:
+    for _ in range(50):  # what is lost depends on which thread is faster
+        with BackgroundLoop() as loop:
+            asked = [loop.submit(add(1, 1)), loop.submit(ends_the_loop())]
+            asked += [loop.submit(add(n, n)) for n in range(3)]
+            got = [wait_for(future) for future in asked]
+            assert got == [2, None, 0, 2, 4]
+            assert loop.run(add(2, 3)) == 5
+        assert threads() == []
+
+
+def test_exit_of_a_task_is_told_to_the_log(caplog) -> None:
+    with BackgroundLoop() as loop:
+        loop.run(exits_in_a_task())
+        loop.run(add(1, 1))
+    assert [record.message.splitlines()[0] for record in caplog.records] == [
+        "SystemExit on the event loop"
+    ]
 
 
 def test_context_variables_of_the_caller_are_seen() -> None:
