@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
+from itertools import groupby
 
 from pytest_refusal.classifier.language import LanguageTeller
 from pytest_refusal.classifier.literals import (
@@ -19,6 +20,8 @@ from pytest_refusal.classifier.view import View, has_any
 # A text is searched no more often than this for all rules together: what people write, six
 # times for ten that are allowed, at most.
 _MOST_AT_ALL, _CHARACTERS_A_SEARCH = 40, 96
+# Of more places of a cue in one sentence, the first and the last ones are looked at.
+_FIRST, _LAST = 5, 3
 # A member of an enum takes long to look up.
 _DECLINE = Act.DECLINE
 # Acts that only count if the speaker does them: not in quotations, code or dialogue.
@@ -156,6 +159,8 @@ class _Search:
         view, rule = self._view, cue.rule
         text, needs, done = view.text, rule.needs, self._done
         tried = -1
+        if len(starts) > _FIRST + _LAST:
+            starts = _few_of_each_sentence(starts, view)
         for start in starts:
             sentence = bisect_right(view.starts, start) - 1
             if sentence in settled or (rule, sentence) in done:
@@ -194,6 +199,14 @@ class _Search:
         matcher = cue.rule.matcher(cue.text, is_ascii=self._view.is_ascii)
         self._matchers[cue] = matcher
         return matcher
+
+
+def _few_of_each_sentence(starts: list[int], view: View) -> list[int]:
+    few: list[int] = []
+    for _, group in groupby(starts, view.sentence_at):
+        of_one = list(group)
+        few += of_one[:_FIRST] + of_one[_FIRST:][-_LAST:]
+    return few
 
 
 def _is_word(text: str, start: int, end: int) -> bool:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from pytest_refusal.classifier.phrases import PhraseClassifier, classify_refusal
 from pytest_refusal.classifier.ruleset import LANGUAGES, load_rules
-from pytest_refusal.verdict import Verdict
+from pytest_refusal.verdict import Verdict, VerdictKind
 
 PIECES = st.sampled_from(
     [
@@ -125,3 +125,16 @@ def test_what_is_beyond_the_length_limit_is_reported_and_not_judged() -> None:
     assert whole.evidence[-1].rule != "length-limit"
     assert not cut.declines
     assert cut.evidence[-1].text == f"judged the first 100 of {len(text)} characters"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Ich kann dir dabei leider nicht helfen " + "kann ich " * 400,
+        "kann ich " * 400 + "dir dabei leider nicht helfen.",
+        "ich kann " * 40 + "dir helfen. " + "Ich kann dir dabei leider nicht helfen.",
+    ],
+    ids=["at the beginning", "at the end", "in a later sentence"],
+)
+def test_a_refusal_beside_what_repeats_its_words_is_found(text: str) -> None:
+    assert classify_refusal(text).kind is VerdictKind.REFUSAL
