@@ -14,6 +14,7 @@ from pytest_refusal.classifier.literals import (
     PlacedByStage,
     most_literals,
 )
+from pytest_refusal.classifier.others import Others
 from pytest_refusal.classifier.ruleset import Act, Language, Matcher, Rule
 from pytest_refusal.classifier.view import View, has_any
 
@@ -79,11 +80,12 @@ class ActFinder:
             most = finder.index.place(view, most, by_stage)
         telling, weaker, beside = by_stage
         search = _Search(view, self._matchers[view.is_ascii])
-        found = _own(search.find(telling), view)
+        others = Others(view)
+        found = _own(search.find(telling), others)
         if weaker:
             # Where something is declined, weaker acts would be left out again.
             settled = frozenset([s for _, _, _, act, s in found if act is _DECLINE])
-            found += _own(search.find(weaker, settled), view)
+            found += _own(search.find(weaker, settled), others)
         if not found:
             return []
         found += search.find(beside)
@@ -116,8 +118,8 @@ class _OfLanguage:
                 _find_opening(rule, view, found)
 
 
-def _own(found: list[Found], view: View) -> list[Found]:
-    return [item for item in found if item[3] not in _OWN or not view.is_anothers(item[0], item[1])]
+def _own(found: list[Found], others: Others) -> list[Found]:
+    return [item for item in found if item[3] not in _OWN or not others.say(item[0], item[1])]
 
 
 def _find_opening(rule: Rule, view: View, found: list[Found]) -> None:

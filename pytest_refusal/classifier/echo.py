@@ -12,7 +12,8 @@ _SHORTEST = 12
 # A prompt that forbids a sentence is not repeated by a response that says it all the same.
 _FORBIDDEN = re.compile(
     r"\b(?:never|not|don't|avoid|without|refrain|instead of|cannot|can't|forbidden|no)\b"
-    r"[^.!?]{0,60}$"
+    r"[^.!?]{0,60}$",
+    re.IGNORECASE,
 )
 
 
@@ -35,7 +36,12 @@ class Echo:
         if len(sentence) < _SHORTEST:
             return False
         place = self._prompt.find(sentence)
-        return place >= 0 and not _FORBIDDEN.search(self._prompt[max(place - 80, 0) : place])
+        return place >= 0 and not is_forbidden(self._prompt, place)
+
+
+def is_forbidden(prompt: str, start: int) -> bool:
+    """Return whether `prompt` forbids the words that begin at `start`."""
+    return _FORBIDDEN.search(prompt[max(start - 80, 0) : start]) is not None
 
 
 def _bare(folded: str) -> str:

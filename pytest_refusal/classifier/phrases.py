@@ -16,6 +16,7 @@ from pytest_refusal.classifier.echo import Echo
 from pytest_refusal.classifier.features import Features, features_of, settle, take_stances
 from pytest_refusal.classifier.language import uncovered_language
 from pytest_refusal.classifier.reading import read
+from pytest_refusal.classifier.rewording import is_quotation, to_be_reworded
 from pytest_refusal.classifier.ruleset import LANGUAGES, Act, load_language, load_rules
 from pytest_refusal.classifier.view import View, fold
 from pytest_refusal.classifier.weights import load_weights
@@ -98,7 +99,7 @@ class PhraseClassifier:
         return self._weights.version
 
     def classify(self, text: str, *, prompt: Prompt | str | None = None) -> Verdict:
-        """Judge `text`; what it repeats from `prompt` is no evidence."""
+        """Judge `text`; what it repeats or rewords from `prompt` is no evidence."""
         judged = self._judged.get(text)
         if judged is None:
             explanation, folded, found = self._explain(text, None)
@@ -109,17 +110,20 @@ class PhraseClassifier:
                 self._judged[text] = judged
         if prompt is None or not judged.found:
             return judged.verdict
-        echo = _echo_of(prompt)
-        if not any(echo.holds(judged.folded[start:end]) for start, end, *_ in judged.found):
+        asked = _text_of(prompt)
+        echo = Echo(asked)
+        if not self._rewords_a_refusal(text, asked) and not any(
+            echo.holds(judged.folded[start:end]) for start, end, *_ in judged.found
+        ):
             return judged.verdict
-        return self._explain(text, echo)[0].verdict
+        return self._explain(text, asked)[0].verdict
 
     def explain(self, text: str, *, prompt: Prompt | str | None = None) -> Explanation:
         """Judge `text` and say what was found and weighed."""
-        return self._explain(text, None if prompt is None else _echo_of(prompt))[0]
+        return self._explain(text, None if prompt is None else _text_of(prompt))[0]
 
-    def _explain(self, text: str, echo: Echo | None) -> tuple[Explanation, str, list[Found]]:
-        """Judge `text`; return also how the rules see it and what they found, echo or not."""
+    def _explain(self, text: str, asked: str | None) -> tuple[Explanation, str, list[Found]]:
+        """Judge `text`; return also how the rules see it and all that they found."""
         reading = read(self._within_limit(text))
         if reading.is_blank:
             reason = "truncated" if reading.unfinished else "empty"
@@ -127,9 +131,17 @@ class PhraseClassifier:
             return Explanation(verdict=verdict, found=(), features={}), "", []
         view = View(reading.text)
         all_found = found = self._finder.find(view)
-        if echo is not None:
+        if asked is not None and self._rewords_a_refusal(text, asked):
+            found = []
+        elif asked is not None:
+            echo = Echo(asked)
             found = [item for item in found if not echo.repeats(view, item)]
         return self._weighed(text, view, found), view.text, all_found
+
+    def _rewords_a_refusal(self, text: str, asked: str) -> bool:
+        return is_quotation(text) and any(
+            self.classify(line).declines for line in to_be_reworded(asked)
+        )
 
     def _weighed(self, text: str, view: View, found: list[Found]) -> Explanation:
         found, acts = settle(take_stances(view, found))
@@ -200,8 +212,8 @@ def _shared_finder() -> ActFinder:
     return ActFinder(map(load_language, LANGUAGES), load_rules)
 
 
-def _echo_of(prompt: Prompt | str) -> Echo:
-    return Echo(prompt.text if isinstance(prompt, Prompt) else prompt)
+def _text_of(prompt: Prompt | str) -> str:
+    return prompt.text if isinstance(prompt, Prompt) else prompt
 
 
 def _telling(found: Sequence[Found]) -> list[Found]:
