@@ -73,6 +73,7 @@ class Rule:
     needs: literals, one of which is in the sentence too; none are needed if it is empty.
     before, after: how far from a cue a match may begin and end, in characters.
     spaced: whether words stand apart in its language.
+    sources: the patterns, with their shorthand spelled out.
     """
 
     def __init__(
@@ -87,16 +88,16 @@ class Rule:
         self.before = _integer(table, "before", _REACH)
         self.after = _integer(table, "after", _REACH)
         self.spaced = spaced
-        self._sources = tuple(_spell_out(p, words) for p in _strings(table, "patterns"))
+        self.sources = tuple(_spell_out(p, words) for p in _strings(table, "patterns"))
 
     def matcher(self, cue: str, *, is_ascii: bool) -> Matcher:
         """Compile the patterns that can match a sentence for its `cue`.
 
         is_ascii: whether the text is in plain ASCII, for which they are quicker.
         """
-        likely = tuple(s for s in self._sources if self.spaced and _mentions(s, cue))
+        likely = tuple(s for s in self.sources if self.spaced and _mentions(s, cue))
         flags = re.ASCII if is_ascii else re.NOFLAG
-        return _matcher(likely or self._sources, spaced=self.spaced, flags=flags)
+        return _matcher(likely or self.sources, spaced=self.spaced, flags=flags)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

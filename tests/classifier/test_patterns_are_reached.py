@@ -30,7 +30,7 @@ def rules() -> list[object]:
 
 
 def sources_of(rule: Rule) -> tuple[str, ...]:
-    return rule._sources
+    return rule.sources
 
 
 @pytest.mark.parametrize(("language", "rule"), rules())
