@@ -99,3 +99,23 @@ def test_words_in_brackets_after_a_quotation_belong_to_it() -> None:
         " to). El abogado no sabía qué hacer con él."
     )
     assert classify_refusal(text).kind is VerdictKind.ANSWER
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "El guardia del cuento dijo: no puedo dejarte pasar. Con esa frase empieza la parábola.",
+        "Le robot du film répète : je ne peux pas faire cela. C'est une allusion à un vieux film.",
+        "Der Roboter im Film sagt: Das kann ich leider nicht tun. Das spielt auf einen alten Film an.",
+        "O robô do filme diz: não posso fazer isso. É uma alusão a um filme antigo.",
+        "Il robot del film ripete: non posso farlo. È una citazione di un vecchio film.",
+        "Робот в фильме повторяет: я не могу этого сделать. Это отсылка к старому фильму.",
+        "电影里的机器人说：我不能那样做。这句台词是向一部老电影致敬。",
+        "担当者によると、キャンセルには応じられませんとのことでした。規約の第5条を確認してください。",
+        "은행에서는 수수료를 환불해 드릴 수 없다고 답했습니다. 먼저 서면으로 민원을 넣으세요.",
+        "قال الروبوت في الفيلم: لا أستطيع فعل ذلك. وهذه إشارة إلى فيلم قديم.",
+        "फ़िल्म में रोबोट कहता है: मैं यह नहीं कर सकता। यह पुरानी फ़िल्म की ओर इशारा है।",
+    ],
+)
+def test_what_somebody_is_told_to_have_said_is_his(text: str) -> None:
+    assert classify_refusal(text).kind is VerdictKind.ANSWER
