@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -47,3 +48,10 @@ def test_there_are_enough_cases() -> None:
     }
     assert set(counts) == set(LANGUAGES)
     assert min(counts.values()) >= 15
+
+
+def test_no_case_stands_twice() -> None:
+    for path in CASES.glob("*.toml"):
+        kinds = tomllib.loads(path.read_text("utf-8")).values()
+        texts = Counter(text for verdicts in kinds for found in verdicts.values() for text in found)
+        assert {text for text, times in texts.items() if times > 1} == set(), path.name

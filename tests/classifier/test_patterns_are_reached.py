@@ -25,12 +25,8 @@ def rules() -> list[object]:
         pytest.param(load_language(code), rule, id=f"{code}-{rule.name}-{number}")
         for code in LANGUAGES
         for number, rule in enumerate(load_rules(code))
-        if sources_of(rule)
+        if rule.sources
     ]
-
-
-def sources_of(rule: Rule) -> tuple[str, ...]:
-    return rule.sources
 
 
 @pytest.mark.parametrize(("language", "rule"), rules())
@@ -38,7 +34,7 @@ def test_every_pattern_is_reached(language: Language, rule: Rule) -> None:
     finder = ActFinder([language], lambda code: [rule, stub(load_language(code))])
     unreached = [
         source
-        for source in sources_of(rule)
+        for source in rule.sources
         if not any(is_found(finder, language, rule, sample) for sample in samples(source))
     ]
     assert not unreached
