@@ -16,7 +16,7 @@ from pytest_refusal.classifier.echo import Echo
 from pytest_refusal.classifier.features import Features, features_of, settle, take_stances
 from pytest_refusal.classifier.language import uncovered_language
 from pytest_refusal.classifier.reading import read
-from pytest_refusal.classifier.rewording import is_quotation, to_be_reworded
+from pytest_refusal.classifier.rewording import may_reword, to_be_reworded
 from pytest_refusal.classifier.ruleset import LANGUAGES, Act, load_language, load_rules
 from pytest_refusal.classifier.view import View, fold
 from pytest_refusal.classifier.weights import load_weights
@@ -139,8 +139,9 @@ class PhraseClassifier:
         return self._weighed(text, view, found), view.text, all_found
 
     def _rewords_a_refusal(self, text: str, asked: str) -> bool:
-        return is_quotation(text) and any(
-            self.classify(line).declines for line in to_be_reworded(asked)
+        return any(
+            may_reword(text, line) and self.classify(line).declines
+            for line in to_be_reworded(asked)
         )
 
     def _weighed(self, text: str, view: View, found: list[Found]) -> Explanation:

@@ -17,17 +17,31 @@ _ASKS = re.compile(
     r"|ترجم|كيف (?:أقول|نقول|تقول)|अनुवाद|कैसे कह",
     re.IGNORECASE,
 )
+_COLON = re.compile("[:\uff1a]")
+# How many times as long as the line a translation may be.
+_LONGEST = 3
 # Opening and closing marks.
 _MARKS = (
     '""', "''", "\u201c\u201d", "\u2018\u2019", "\u00ab\u00bb", "\u201e\u201c", "\u201e\u201d",
-    "\u300c\u300d", "\u300e\u300f",
+    "\u00bb\u00ab", "\u300c\u300d", "\u300e\u300f",
 )  # fmt: skip
 _QUOTED = re.compile("|".join(f"{marks[0]}([^{marks}]+){marks[1]}" for marks in _MARKS))
 
 
-def is_quotation(text: str) -> bool:
-    """Return whether `text` is one quotation, from its first character to its last."""
-    return _QUOTED.fullmatch(text.strip().rstrip(".\u3002")) is not None
+def may_reword(text: str, line: str) -> bool:
+    """Return whether `text` may be `line` in other words and nothing else.
+
+    It is one quotation, or about as long and in another script.
+    """
+    if _QUOTED.fullmatch(text.strip().rstrip(".\u3002")):
+        return True
+    scripts = {_is_latin(text), _is_latin(line)}
+    return len(scripts) == 2 and len(text) <= _LONGEST * len(line)
+
+
+def _is_latin(text: str) -> bool:
+    letters = [character for character in text if character.isalpha()]
+    return sum(map(str.isascii, letters)) * 2 > len(letters)
 
 
 def to_be_reworded(prompt: str) -> list[str]:
@@ -39,5 +53,4 @@ def to_be_reworded(prompt: str) -> list[str]:
         for match in _QUOTED.finditer(prompt)
         if not is_forbidden(prompt, match.start())
     ]
-    _, colon, end = prompt.rpartition(":")
-    return [*quoted, end] if colon else quoted
+    return [*quoted, *_COLON.split(prompt)[1:][-1:]]
