@@ -36,7 +36,7 @@ def numbered(count: int) -> list[str]:
 
 
 def test_prompts_that_time_out_are_in_no_rate(staging: Any, model_server: Any) -> None:
-    staging.write(numbered(10), "unsafe", "timeout_s = 1")
+    staging.write(numbered(10), "unsafe", "timeout_s = 3")
     model_server.script = lambda body, number: model_server.says(
         REFUSES, delay_s=30 if text_of(body) in ("p-02", "p-05", "p-09") else 0
     )
