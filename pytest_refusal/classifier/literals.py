@@ -135,7 +135,7 @@ class _Words:
     @cached_property
     def _pattern(self) -> re.Pattern[str]:
         # Emphasis, too, became a space: "do **not** write".
-        any_of = _any_of(self.literals).replace(re.escape(" "), " +")
+        any_of = _any_of(self.literals).replace(re.escape(" "), " ++")
         # One character comes first, because the search skips to it at once.
         return re.compile(f"{self._after}{any_of} ")
 
@@ -257,4 +257,7 @@ def _spelled(tree: _Tree) -> str:
         branches.append(ahead + _spelled(node))
     if not branches:
         return ""
-    return f"(?:{'|'.join(branches)})" + ("?" if "" in tree else "")
+    if "" in tree:
+        # To match nothing, too, is quicker as one more branch than as a repetition.
+        branches.append("")
+    return f"(?:{'|'.join(branches)})"

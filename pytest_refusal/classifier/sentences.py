@@ -15,7 +15,7 @@ _BOUNDARY = re.compile(
 )
 # The same for a text in plain ASCII, in which "!" and "?" were made points: a search for one
 # character is the quickest.
-_POINT = re.compile(r"\.\.*[\"')\]*_]*(?=\s)")
+_POINT = re.compile(r"\.\.*+[\"')\]*_]*+(?=\s)")
 _LINE_END = re.compile(r"\n(?:[ \t\r]*\n|(?=[ \t]*(?:[-*+#]|\d{1,3}[.)])[ \t]))")
 _POINTED = bytes.maketrans(b"!?", b"..")
 
@@ -38,7 +38,9 @@ def sentences_of(text: str) -> list[tuple[int, int]]:
 def _ends(text: str) -> list[int]:
     if not text.isascii():
         return [match.end() for match in _BOUNDARY.finditer(text)]
-    pointed = text.encode().translate(_POINTED).decode()
+    pointed = text
+    if "!" in text or "?" in text:
+        pointed = text.encode().translate(_POINTED).decode()
     ends = [match.end() for match in _POINT.finditer(pointed)]
     if "\n" in text:
         ends += [match.end() for match in _LINE_END.finditer(text)]
