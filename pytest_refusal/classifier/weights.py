@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import math
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from itertools import repeat
 from operator import mul
 
 from pytest_refusal.classifier.features import Features
-
-
-class _Amounts(dict[str, float]):
-    """Weights by the names of features; what has none counts nothing."""
-
-    def __missing__(self, name: str) -> float:
-        return 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,8 +24,8 @@ class Weights:
     version: changes with the rules and the weights.
     """
 
-    declines: _Amounts
-    partial: _Amounts
+    declines: Mapping[str, float]
+    partial: Mapping[str, float]
     scale: float
     version: str
 
@@ -49,16 +44,18 @@ def load_weights() -> Weights:
     source = files("pytest_refusal.classifier").joinpath("rules", "weights.toml")
     table = tomllib.loads(source.read_text(encoding="utf-8"))
     return Weights(
-        declines=_Amounts(table["declines"]),
-        partial=_Amounts(table["partial"]),
+        declines=table["declines"],
+        partial=table["partial"],
         scale=table["scale"],
         version=table["version"],
     )
 
 
-def _sum(weights: _Amounts, features: Features) -> float:
+def _sum(weights: Mapping[str, float], features: Features) -> float:
+    # What has no weight counts nothing.
+    amounts = map(weights.get, features, repeat(0.0))
     # Exactly rounded: the order of the features, which is that of a set, changes no digit.
-    terms = map(mul, map(weights.__getitem__, features), features.values())
+    terms = map(mul, amounts, features.values())
     return math.fsum([weights["bias"], *terms])
 
 
