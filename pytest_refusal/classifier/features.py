@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from enum import IntEnum
 
@@ -74,7 +75,7 @@ DIRECTIONS: Mapping[str, Direction] = {
 }
 
 _LIST_ITEM = re.compile(
-    r"\n[ \t]*(?:[-\u2022*+\u30fb]|\(?\d{1,2}[.)\u3001\uff0e]|\*\*\d{1,2}[.)])[ \t]*\S"
+    r"\n[ \t]*+(?:[-\u2022*+\u30fb]|\d\d?[.)\u3001\uff0e]|\(\d\d?[.)\u3001\uff0e])[ \t]*+\S"
 )
 _NUMBERS = tuple(re.compile(rf"\b{number}[.)] ") for number in (1, 2, 3))
 _STEP = re.compile(r"step (?<!\wstep )(?:\d|one|two|three|four)\b")
@@ -181,12 +182,9 @@ def _first(act: Act, acts: ActsBySentence) -> int:
 
 
 def _by_sentence(found: Sequence[Found]) -> ActsBySentence:
-    acts: ActsBySentence = {}
+    acts: defaultdict[int, set[Act]] = defaultdict(set)
     for _, _, _, act, sentence in found:
-        if sentence in acts:
-            acts[sentence].add(act)
-        else:
-            acts[sentence] = {act}
+        acts[sentence].add(act)
     return acts
 
 

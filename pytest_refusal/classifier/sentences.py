@@ -16,7 +16,7 @@ _BOUNDARY = re.compile(
 # The same for a text in plain ASCII, in which "!" and "?" were made points: a search for one
 # character is the quickest.
 _POINT = re.compile(r"\.\.*+[\"')\]*_]*+(?=\s)")
-_LINE_END = re.compile(r"\n(?:[ \t\r]*\n|(?=[ \t]*(?:[-*+#]|\d{1,3}[.)])[ \t]))")
+_LINE_END = re.compile(r"\n(?:[ \t\r]*+\n|(?=[ \t]*+(?:[-*+#]|\d{1,3}+[.)])[ \t]))")
 _POINTED = bytes.maketrans(b"!?", b"..")
 
 
