@@ -220,12 +220,12 @@ def _text_of(prompt: Prompt | str) -> str:
 def _telling(found: Sequence[Found]) -> list[Found]:
     """Return what tells most of declining, strongest first, each act once in a sentence."""
     ranks = _TELLING_RANK
-    ranked = sorted([(ranks[act], item) for item in found if (act := item[3]) in ranks])
     told: dict[tuple[int, int], Found] = {}
-    for rank, item in ranked:
-        if told.setdefault((rank, item[4]), item) is item and len(told) == _SHOWN:
-            break
-    return list(told.values())
+    for item in found:
+        _, _, _, act, sentence = item
+        if act in ranks:
+            told.setdefault((ranks[act], sentence), item)
+    return [told[ranked] for ranked in sorted(told)[:_SHOWN]]
 
 
 def _evidence(text: str, item: Found) -> Evidence:
