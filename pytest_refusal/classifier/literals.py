@@ -17,6 +17,7 @@ from pytest_refusal.classifier.view import View, words_of
 
 # Of many places of a literal the first and the last ones are looked at.
 _FIRST, _LAST = 24, 8
+_MOST_PLACES = _FIRST + _LAST
 # Nor are more different ones looked at: what people write has six for ten that are allowed, and
 # half of the most where it is long.
 _FEWEST_AT_ALL, _CHARACTERS_A_LITERAL, _MOST_AT_ALL = 80, 64, 400
@@ -71,8 +72,8 @@ class Literal:
 
 #: A literal, and where it stands in a text.
 Placed = tuple[Literal, list[int]]
-#: Literals as they are sought, and where they stand.
-Places = dict[str, list[int]]
+#: Literals that were found, in the order of the text, and where they stand.
+Places = dict[Literal, list[int]]
 PlacedByStage = tuple[list[Placed], list[Placed], list[Placed]]
 
 
@@ -97,15 +98,14 @@ class LiteralIndex:
         for index in self._found_by:
             places = index.places_in(where, most)
             most -= len(places)
-            for here, starts in places.items():
-                if len(starts) > _FIRST + _LAST:
+            for literal, starts in places.items():
+                if len(starts) > _MOST_PLACES:
                     del starts[_FIRST:-_LAST]
-                for literal in index.literals[here]:
-                    by_stage[literal.stage].append(
-                        (literal, _with_marks(literal.text, text, starts))
-                        if literal.has_marks
-                        else (literal, starts)
-                    )
+                by_stage[literal.stage].append(
+                    (literal, _with_marks(literal.text, text, starts))
+                    if literal.has_marks
+                    else (literal, starts)
+                )
         return most
 
 
@@ -122,37 +122,40 @@ class _Words:
     """
 
     def __init__(self, literals: Iterable[Literal], *, after: str = " ") -> None:
-        self.literals = _by_text(literals, lambda text: " ".join(words_of(text).split()))
+        self._literals = _by_text(literals, lambda text: " ".join(words_of(text).split()))
         # As they are matched: with what stands before, and a space after.
-        self._beginnings = {
+        self._begun_by = {
             f"{after}{text} ": [
-                x for x in _beginnings(text, self.literals) if not _goes_on(text, len(x))
+                literal
+                for beginning in _beginnings(text, self._literals)
+                if not _goes_on(text, len(beginning))
+                for literal in self._literals[beginning]
             ]
-            for text in self.literals
+            for text in self._literals
         }
         self._after = after
 
     @cached_property
     def _pattern(self) -> re.Pattern[str]:
         # Emphasis, too, became a space: "do **not** write".
-        any_of = _any_of(self.literals).replace(re.escape(" "), " ++")
+        any_of = _any_of(self._literals).replace(re.escape(" "), " ++")
         # One character comes first, because the search skips to it at once.
         return re.compile(f"{self._after}{any_of} ")
 
     def places_in(self, words: str, most: int) -> Places:
         """Return where literals stand, up to where `most` different ones were found."""
         places: Places = {}
-        search, beginnings = self._pattern.search, self._beginnings
+        search, begun_by = self._pattern.search, self._begun_by
         # They may overlap.  To look ahead for them takes twice as long as to match them and to go
         # back.
         match = search(words)
         while match and len(places) <= most:
             text, start = match[0], match.start()
-            for here in beginnings.get(text) or beginnings[_SPACES.sub(" ", text)]:
-                if here in places:
-                    places[here].append(start)
+            for literal in begun_by.get(text) or begun_by[_SPACES.sub(" ", text)]:
+                if literal in places:
+                    places[literal].append(start)
                 else:
-                    places[here] = [start]
+                    places[literal] = [start]
             match = search(words, start + 1)
         return places
 
@@ -164,10 +167,13 @@ class _Characters:
     """
 
     def __init__(self, literals: Iterable[Literal]) -> None:
-        self.literals = _by_text(literals, str)
-        self._beginnings = {text: _beginnings(text, self.literals) for text in self.literals}
+        by_text = _by_text(literals, str)
+        self._begun_by = {
+            text: [literal for x in _beginnings(text, by_text) for literal in by_text[x]]
+            for text in by_text
+        }
         self._by_first: dict[str, list[str]] = {}
-        for text in self.literals:
+        for text in by_text:
             self._by_first.setdefault(text[0], []).append(text)
         self._first = re.compile(f"[{re.escape(''.join(sorted(self._by_first)))}]")
         self._patterns: dict[str, re.Pattern[str]] = {}
@@ -184,8 +190,8 @@ class _Characters:
                 patterns[character] = re.compile(_any_of(self._by_first[character]))
             match = patterns[character].match(text, start)
             if match:
-                for here in self._beginnings[match[0]]:
-                    places.setdefault(here, []).append(start)
+                for literal in self._begun_by[match[0]]:
+                    places.setdefault(literal, []).append(start)
         return places
 
 
