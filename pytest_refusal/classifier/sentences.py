@@ -17,7 +17,6 @@ _BOUNDARY = re.compile(
 # character is the quickest.
 _POINT = re.compile(r"\.\.*+[\"')\]*_]*+(?=\s)")
 _LINE_END = re.compile(r"\n(?:[ \t\r]*+\n|(?=[ \t]*+(?:[-*+#]|\d{1,3}+[.)])[ \t]))")
-_POINTED = bytes.maketrans(b"!?", b"..")
 
 
 def sentences_of(text: str) -> list[tuple[int, int]]:
@@ -38,9 +37,7 @@ def sentences_of(text: str) -> list[tuple[int, int]]:
 def _ends(text: str) -> list[int]:
     if not text.isascii():
         return [match.end() for match in _BOUNDARY.finditer(text)]
-    pointed = text
-    if "!" in text or "?" in text:
-        pointed = text.encode().translate(_POINTED).decode()
+    pointed = text.replace("!", ".").replace("?", ".")
     ends = [match.end() for match in _POINT.finditer(pointed)]
     if "\n" in text:
         ends += [match.end() for match in _LINE_END.finditer(text)]
