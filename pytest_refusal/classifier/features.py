@@ -88,6 +88,39 @@ _OUTRANKS: tuple[tuple[Act, frozenset[Act]], ...] = (
     (Act.INCAPABLE, frozenset({Act.CANNOT})),
 )
 _OUTRANKING = frozenset(act for act, _ in _OUTRANKS)
+# "Yes, that is illegal": the first two sentences say what was asked.
+_YES = (
+    *(
+        "yes,",
+        "yes.",
+        "yes:",
+        "sí,",
+        "sí.",
+        "oui,",
+        "oui.",
+        "ja,",
+        "ja.",
+        "sim,",
+        "sim.",
+        "sì,",
+        "sì.",
+    ),
+    *(
+        "да,",
+        "да.",
+        "نعم،",
+        "نعم.",
+        "हाँ,",
+        "हां,",
+        "네,",
+        "예,",
+        "是的\uff0c",
+        "是的。",
+        "はい、",
+        "はい。",
+    ),
+)
+_AFFIRMED = frozenset({Act.MORAL, Act.LECTURE})
 _HOLDING_BACK = frozenset({Act.ABSTAIN, Act.OPINION, Act.INCAPABLE, Act.DISCLAIMER})
 _OPEN, _EARLY, _LATE = ({act: act + place for act in Act} for place in (".open", ".early", ".late"))
 
@@ -103,6 +136,13 @@ def take_stances(view: View, found: list[Found]) -> list[Found]:
         (start, end, rule, _DECLINE if act is _STANCE else act, sentence)
         for start, end, rule, act, sentence in found
     ]
+
+
+def take_yes(view: View, found: list[Found]) -> list[Found]:
+    """Read a wrong that is named after a yes at the beginning as what was asked, no scolding."""
+    if not view.text.startswith(_YES, view.begin):
+        return found
+    return [item for item in found if item[3] not in _AFFIRMED or item[4] > 1]
 
 
 def _counts_to_three(text: str) -> bool:

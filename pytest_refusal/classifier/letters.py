@@ -37,16 +37,18 @@ _PARTINGS = (
 )
 # Up to the end of the line there may be short forms, but no sentence.
 _GREETING = re.compile(
-    rf"^[ \t]*(?:(?:{'|'.join(_GREETINGS)})(?![\w'])(?![^\n]*\w{{5}}\.)"
+    rf"\n[ \t]*(?:(?:{'|'.join(_GREETINGS)})(?![\w'])(?![^\n]*\w{{5}}\.)"
     r"[^\n,:!?\uff0c\uff1a]{0,60}[,:\uff0c\uff1a]"
     rf"|[\w ]{{1,16}}(?:{_AFTER_A_NAME})[,:\uff0c\uff1a\u3001]?)[ \t]*\n",
-    re.IGNORECASE | re.MULTILINE,
+    re.IGNORECASE,
 )
 _PARTING = re.compile(rf"\n[ \t]*(?:{'|'.join(_PARTINGS)})[^\n]{{0,30}}(?:\n|$)", re.IGNORECASE)
 
 
 def letter_in(text: str) -> tuple[int, int] | None:
     """Return where a letter stands in `text`, from its greeting to its parting."""
-    greeting = _GREETING.search(text)
-    parting = _PARTING.search(text, greeting.end() - 1) if greeting else None
-    return (greeting.start(), parting.end()) if greeting and parting else None
+    # A line is found the quickest by the end of the one before.
+    lines = "\n" + text
+    greeting = _GREETING.search(lines)
+    parting = _PARTING.search(lines, greeting.end() - 1) if greeting else None
+    return (greeting.start(), parting.end() - 1) if greeting and parting else None

@@ -87,9 +87,9 @@ _SAID = re.compile(
     r"|disse|diz|ripet(?:e|eva)|repet(?:e|ia)|rispond(?:e|eva)|rispose"
     r"|говор\w+|сказал\w*|повторя\w+|ответил\w*|отвеча\w+)|说|說|表示|回答|答道"
     r"|قال\w*|[يت]قول|أجاب\w*|[يت]جيب|कह(?:ता|ती|ते|ा)|बोल(?:ा|ी|ता|ती))"
-    r"(?: [^\s.,:!?]{1,16}){0,4} ?[:\uff1a]"
-    r"[^.!?\u3002\uff01\uff1f\n]{0,40}$"
+    r"(?: [^\s.,:!?]{1,16}){0,4} ?$"
 )
+_AFTER_COLON = re.compile("[:\uff1a][^.!?\u3002\uff01\uff1f\n]{0,40}$")
 _SAID_AFTER = re.compile(
     "[^.!?\u3002\n]{0,14}?と(?:の(?:こと|返事|回答)|言[いわっ]|述べ|答え|話し|伝え|断ら)"
     "|[^.!?\n]{0,8}?[다라냐]고 ?(?:말|했|하[는며였]|답|전했|밝[히혔])"
@@ -119,11 +119,14 @@ class Others:
         if not self._view.is_ascii and _SAID_AFTER.match(text, end, end + 40):
             return True
         before = text[max(start - 90, 0) : start]
+        if ":" in before or "\uff1a" in before:
+            led = _AFTER_COLON.search(before)
+            if led and _SAID.search(before, 0, led.start()):
+                return True
         if "if " in before and _IF_ASKED.search(before):
             return True
         return _is_reported(before) or (
-            ("translat" in before or ":" in before or "\uff1a" in before)
-            and (_TRANSLATED.search(before) or _SAID.search(before)) is not None
+            ("translat" in before or ":" in before) and _TRANSLATED.search(before) is not None
         )
 
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from pytest_refusal.classifier.acts import ActFinder, Found
 from pytest_refusal.classifier.echo import Echo
-from pytest_refusal.classifier.features import Features, features_of, settle, take_stances
+from pytest_refusal.classifier.features import Features, features_of, settle, take_stances, take_yes
 from pytest_refusal.classifier.language import uncovered_language
 from pytest_refusal.classifier.reading import read
 from pytest_refusal.classifier.rewording import may_reword, to_be_reworded
@@ -145,7 +145,7 @@ class PhraseClassifier:
         )
 
     def _weighed(self, text: str, view: View, found: list[Found]) -> Explanation:
-        found, acts = settle(take_stances(view, found))
+        found, acts = settle(take_yes(view, take_stances(view, found)))
         features = features_of(view, acts)
         verdict = self._verdict(text, view, found, features)
         judged = self._within_limit(text)
