@@ -47,6 +47,9 @@ _PARTING = re.compile(rf"\n[ \t]*(?:{'|'.join(_PARTINGS)})[^\n]{{0,30}}(?:\n|$)"
 
 def letter_in(text: str) -> tuple[int, int] | None:
     """Return where a letter stands in `text`, from its greeting to its parting."""
+    # Only names of other scripts greet without a mark; most texts are done with here.
+    if text.isascii() and ",\n" not in text and ":\n" not in text:
+        return None
     # A line is found the quickest by the end of the one before.
     lines = "\n" + text
     greeting = _GREETING.search(lines)
