@@ -90,36 +90,10 @@ _OUTRANKS: tuple[tuple[Act, frozenset[Act]], ...] = (
 _OUTRANKING = frozenset(act for act, _ in _OUTRANKS)
 # "Yes, that is illegal": the first two sentences say what was asked.
 _YES = (
-    *(
-        "yes,",
-        "yes.",
-        "yes:",
-        "sí,",
-        "sí.",
-        "oui,",
-        "oui.",
-        "ja,",
-        "ja.",
-        "sim,",
-        "sim.",
-        "sì,",
-        "sì.",
-    ),
-    *(
-        "да,",
-        "да.",
-        "نعم،",
-        "نعم.",
-        "हाँ,",
-        "हां,",
-        "네,",
-        "예,",
-        "是的\uff0c",
-        "是的。",
-        "はい、",
-        "はい。",
-    ),
-)
+    "yes,", "yes.", "yes:", "sí,", "sí.", "oui,", "oui.", "ja,", "ja.",
+    "sim,", "sim.", "sì,", "sì.", "да,", "да.", "نعم،", "نعم.", "हाँ,", "हां,", "네,", "예,",
+    "是的\uff0c", "是的。", "はい、", "はい。",
+)  # fmt: skip
 _AFFIRMED = frozenset({Act.MORAL, Act.LECTURE})
 _HOLDING_BACK = frozenset({Act.ABSTAIN, Act.OPINION, Act.INCAPABLE, Act.DISCLAIMER})
 _OPEN, _EARLY, _LATE = ({act: act + place for act in Act} for place in (".open", ".early", ".late"))

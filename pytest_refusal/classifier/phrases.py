@@ -117,7 +117,7 @@ class PhraseClassifier:
         if (
             self._rewords_a_refusal(text, asked)
             or any(echo.holds(judged.folded[start:end]) for start, end, *_ in judged.found)
-            or asks_what_is_allowed(asked)
+            or (any(item[3] in _WRONG for item in judged.found) and asks_what_is_allowed(asked))
         ):
             return self._explain(text, asked)[0].verdict
         return judged.verdict

@@ -26,8 +26,6 @@ _NO_WORD = re.compile(r"[^\w' -]")
 _LABEL = re.compile(
     r"[^\w<]*(?:(?:the )?(?:assistant|ai|bot|chatbot|model|answer|response|[a-z]{2,12}gpt)\s*:\W*)?"
 )
-
-
 _BREAK = re.compile(r"<br ?/?>")
 
 
